@@ -1,0 +1,114 @@
+/**
+ * Every failure that a caller may meet, on one page. Ordinary answers (no such entry, fenced bookie,
+ * version conflict) are values and never come here.
+ *
+ * `retryable` says whether the same call may succeed later; `sideEffects` says whether the call may have
+ * taken effect all the same. "possible" is never rounded down to "none" (rule 8).
+ */
+import type { BookieId, Region } from "./ids.ts";
+
+export type SideEffects = "none" | "possible";
+
+interface ErrorRule {
+  readonly retryable: boolean;
+  /** Whether this code can ever come with side effects; the error itself says if it does. */
+  readonly sideEffects: SideEffects;
+}
+
+export const errorRules = {
+  invalid_request: { retryable: false, sideEffects: "none" },
+  log_not_found: { retryable: false, sideEffects: "none" },
+  log_exists: { retryable: false, sideEffects: "none" },
+  log_sealed: { retryable: false, sideEffects: "none" },
+  ledger_not_found: { retryable: false, sideEffects: "none" },
+  seq_num_mismatch: { retryable: false, sideEffects: "none" },
+  position_trimmed: { retryable: false, sideEffects: "none" },
+  position_unwritten: { retryable: false, sideEffects: "none" },
+  record_too_large: { retryable: false, sideEffects: "none" },
+  batch_too_large: { retryable: false, sideEffects: "none" },
+  not_ready: { retryable: true, sideEffects: "none" },
+  over_capacity: { retryable: true, sideEffects: "none" },
+  region_unavailable: { retryable: true, sideEffects: "possible" },
+  insufficient_regions: { retryable: true, sideEffects: "possible" },
+  fenced: { retryable: true, sideEffects: "possible" },
+  unknown_outcome: { retryable: false, sideEffects: "possible" },
+  /** A port did not answer, or answered that it cannot. */
+  unavailable: { retryable: true, sideEffects: "possible" },
+  data_corrupt: { retryable: true, sideEffects: "none" },
+} as const satisfies Record<string, ErrorRule>;
+
+export type ErrorCode = keyof typeof errorRules;
+
+export interface ErrorFields {
+  /** The value given, what is allowed and what to do, or who answered what. */
+  readonly message: string;
+  readonly sideEffects?: SideEffects;
+  readonly retryable?: boolean;
+  /** Facts of this code for programs, such as `limit_bytes`; names as on the wire. */
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly cause?: unknown;
+}
+
+export class FencelineError extends Error {
+  override readonly name = "FencelineError";
+  readonly retryable: boolean;
+  readonly sideEffects: SideEffects;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(
+    readonly code: ErrorCode,
+    fields: ErrorFields,
+  ) {
+    super(fields.message, fields.cause === undefined ? undefined : { cause: fields.cause });
+    this.retryable = fields.retryable ?? errorRules[code].retryable;
+    this.sideEffects = fields.sideEffects ?? errorRules[code].sideEffects;
+    this.details = fields.details ?? {};
+  }
+}
+
+/** Whether the failed call may have taken effect. What we do not know may have. */
+export function sideEffectsOf(error: unknown): SideEffects {
+  return error instanceof FencelineError ? error.sideEffects : "possible";
+}
+
+export function hasCode(error: unknown, code: ErrorCode): error is FencelineError {
+  return error instanceof FencelineError && error.code === code;
+}
+
+/** A port could not answer. Its effect may have happened unless `sideEffects` says otherwise. */
+export function unavailable(
+  message: string,
+  sideEffects: SideEffects = "possible",
+  cause?: unknown,
+): FencelineError {
+  return new FencelineError("unavailable", { message, sideEffects, cause });
+}
+
+/** What each bookie said, so that one line tells the story of a quorum that was not reached. */
+export interface BookieVerdict {
+  readonly bookie: BookieId;
+  readonly region: Region;
+  readonly said: string;
+}
+
+/** A quorum was out of reach; names the regions that answered (issue: 503 naming which regions answered). */
+export function insufficientRegions(
+  what: string,
+  verdicts: readonly BookieVerdict[],
+  sideEffects: SideEffects,
+  cause?: unknown,
+): FencelineError {
+  const silent = (verdict: BookieVerdict) => verdict.said.startsWith("unknown");
+  const answered = new Set(verdicts.filter((verdict) => !silent(verdict)).map((verdict) => verdict.region));
+  const missing = new Set(
+    verdicts
+      .filter((verdict) => silent(verdict) && !answered.has(verdict.region))
+      .map((verdict) => verdict.region),
+  );
+  return new FencelineError("insufficient_regions", {
+    message: `${what}: ${verdicts.map((verdict) => `${verdict.bookie} ${verdict.said}`).join("; ") || "no bookie was asked"}`,
+    sideEffects,
+    details: { answered_regions: [...answered].sort(), silent_regions: [...missing].sort() },
+    cause,
+  });
+}

@@ -1,0 +1,79 @@
+/**
+ * Ids as branded types: two of them cannot be swapped by mistake. Constructors check once; after that
+ * only typed values travel.
+ */
+import { assert } from "./assert.ts";
+import type { Random } from "./ports.ts";
+import { randomSafeInteger, randomToken } from "./random.ts";
+
+declare const brand: unique symbol;
+type Brand<T, B extends string> = T & { readonly [brand]: B };
+
+/** Random 53-bit number, never used again (rule 15). */
+export type LedgerId = Brand<number, "LedgerId">;
+/** Position of an entry in its ledger, dense from 0; -1 stands for "before the first". */
+export type EntryId = Brand<number, "EntryId">;
+/**
+ * Names one bookie: `region.name~storage`, where `storage` is the identity of its storage (rule 21).
+ * Other storage is another bookie, also at the same place.
+ */
+export type BookieId = Brand<string, "BookieId">;
+/** Name of a region, such as `us-east-1`. */
+export type Region = Brand<string, "Region">;
+/** Random token that tells one writer's tenure of a ledger from another's (rule 20). */
+export type Tenure = Brand<string, "Tenure">;
+/** Random token written with each metadata change; tells one's own write from a rival's (section 3). */
+export type WriteToken = Brand<string, "WriteToken">;
+/** What a user calls a log. */
+export type LogName = Brand<string, "LogName">;
+/** Random identity of one life of a log name: a deleted and re-created name has another one. */
+export type LogIncarnation = Brand<string, "LogIncarnation">;
+/** Dense position of a record in its log, from 0. */
+export type SeqNum = Brand<number, "SeqNum">;
+/** Ordinal of a log segment, from 1. */
+export type SegmentNumber = Brand<number, "SegmentNumber">;
+
+/** Before the first entry of a ledger. */
+export const NO_ENTRY = -1 as EntryId;
+
+export function entryId(value: number): EntryId {
+  assert(Number.isSafeInteger(value) && value >= -1, `entry id must be an integer >= -1, got ${value}`);
+  return value as EntryId;
+}
+
+/** The entry after `id`. */
+export function nextEntry(id: EntryId): EntryId {
+  return entryId(id + 1);
+}
+
+/** The entry before `id`; the one before 0 is NO_ENTRY. */
+export function previousEntry(id: EntryId): EntryId {
+  return entryId(id - 1);
+}
+
+export function ledgerId(value: number): LedgerId {
+  assert(Number.isSafeInteger(value) && value >= 0, `ledger id must be an integer >= 0, got ${value}`);
+  return value as LedgerId;
+}
+
+export function seqNum(value: number): SeqNum {
+  assert(Number.isSafeInteger(value) && value >= 0, `seq_num must be an integer >= 0, got ${value}`);
+  return value as SeqNum;
+}
+
+export function segmentNumber(value: number): SegmentNumber {
+  assert(Number.isSafeInteger(value) && value >= 1, `segment number must be an integer >= 1, got ${value}`);
+  return value as SegmentNumber;
+}
+
+export const region = (value: string): Region => value as Region;
+export const bookieId = (value: string): BookieId => value as BookieId;
+export const logName = (value: string): LogName => value as LogName;
+export const logIncarnation = (value: string): LogIncarnation => value as LogIncarnation;
+export const tenure = (value: string): Tenure => value as Tenure;
+export const writeToken = (value: string): WriteToken => value as WriteToken;
+
+export const newLedgerId = (random: Random): LedgerId => ledgerId(randomSafeInteger(random));
+export const newTenure = (random: Random): Tenure => tenure(randomToken(random));
+export const newWriteToken = (random: Random): WriteToken => writeToken(randomToken(random));
+export const newLogIncarnation = (random: Random): LogIncarnation => logIncarnation(randomToken(random));

@@ -1,0 +1,118 @@
+/**
+ * What the metadata store holds: one union of item kinds, and the one place that builds their keys
+ * (design section 3). Each decision is one conditional write to one item.
+ */
+import { assert } from "./assert.ts";
+import type { LedgerId, LogIncarnation, LogName, Region, SegmentNumber, SeqNum } from "./ids.ts";
+import type { LedgerMetadata, Replication } from "./ledger/ledger-metadata.ts";
+
+export interface ItemKey {
+  readonly partition: string;
+  readonly sort: string;
+}
+
+/** Name -> the present life of the log of that name. */
+export interface LogNameItem {
+  readonly kind: "log-name";
+  readonly name: LogName;
+  readonly log: LogIncarnation;
+}
+
+export interface LogConfig {
+  readonly replication: Replication;
+  readonly digest: "crc32" | "hmac-sha256";
+  /** A segment is rolled when its payload has reached this many bytes. */
+  readonly segmentBytesMax: number;
+}
+
+/** One life of a log. Trim, seal and delete change `trimPoint` and `state` (rules 25, 29, 30). */
+export interface LogItem {
+  readonly kind: "log";
+  readonly name: LogName;
+  readonly log: LogIncarnation;
+  readonly config: LogConfig;
+  readonly state: "active" | "deleting";
+  /** Records below this seq_num are gone. */
+  readonly trimPoint: SeqNum;
+  readonly createdAtMs: number;
+}
+
+/** What a completed segment's item says of its end: a cache that nothing depends on (rules 22, 34). */
+export interface SegmentCompletion {
+  readonly end: SeqNum;
+  readonly lastEntry: number;
+  readonly lastTimestampMs: number;
+  readonly bytes: number;
+}
+
+/** One log segment, keyed by the first seq_num that it may hold (rules 22 to 35). */
+export interface SegmentItem {
+  readonly kind: "segment";
+  readonly number: SegmentNumber;
+  readonly ledgerId: LedgerId;
+  readonly ownerRegion: Region;
+  readonly createdAtMs: number;
+  readonly completion?: SegmentCompletion;
+}
+
+/** The end of a sealed log, keyed by its end (rule 29). It is a last item like a segment, and no segment. */
+export interface EndItem {
+  readonly kind: "end";
+  readonly number: SegmentNumber;
+}
+
+/** An entry of the directory by which logs are listed. */
+export interface DirectoryItem {
+  readonly kind: "directory";
+  readonly name: LogName;
+}
+
+/** How this deployment was made; each writer checks it before its first write (design section 3). */
+export interface DeploymentItem {
+  readonly kind: "deployment";
+  readonly metadataMode: "strong" | "home";
+  readonly homeRegion?: Region;
+}
+
+export type Item =
+  | LedgerMetadata
+  | LogNameItem
+  | LogItem
+  | SegmentItem
+  | EndItem
+  | DirectoryItem
+  | DeploymentItem;
+
+/** Partitions that the directory is spread over, so that no one key takes every creation. */
+export const DIRECTORY_SHARDS = 16;
+
+const SEQ_NUM_DIGITS = 16;
+
+export const ledgerKey = (id: LedgerId): ItemKey => ({ partition: `ledger#${id}`, sort: "ledger" });
+export const logNameKey = (name: LogName): ItemKey => ({ partition: `name#${name}`, sort: "name" });
+export const logKey = (log: LogIncarnation): ItemKey => ({ partition: `log#${log}`, sort: "log" });
+export const segmentsPartition = (log: LogIncarnation): string => `segments#${log}`;
+export const segmentKey = (log: LogIncarnation, first: SeqNum): ItemKey => ({
+  partition: segmentsPartition(log),
+  sort: segmentSort(first),
+});
+export const segmentSort = (first: SeqNum): string => String(first).padStart(SEQ_NUM_DIGITS, "0");
+export const deploymentKey: ItemKey = { partition: "deployment", sort: "deployment" };
+export const directoryPartition = (shard: number): string => `directory#${shard}`;
+export const directoryKey = (name: LogName): ItemKey => ({
+  partition: directoryPartition(directoryShard(name)),
+  sort: name,
+});
+
+/** The first seq_num that a segment or END item's key stands for. */
+export function seqNumOfKey(key: ItemKey): SeqNum {
+  const value = Number(key.sort);
+  assert(key.sort.length === SEQ_NUM_DIGITS && Number.isSafeInteger(value), `not a segment key: ${key.sort}`);
+  return value as SeqNum;
+}
+
+function directoryShard(name: LogName): number {
+  let hash = 0;
+  for (let index = 0; index < name.length; index++) hash = (hash * 31 + name.charCodeAt(index)) % 65_521;
+  return hash % DIRECTORY_SHARDS;
+}

@@ -1,0 +1,123 @@
+/** Every bound of the protocol, its unit and its reason. Their relations are asserted on load. */
+import { assert } from "./assert.ts";
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+export const limits = {
+  // Records and batches (design section 5)
+  /** Records in one atomic batch: keeps one entry's decoding short. */
+  batchRecordsMax: 1_000,
+  /** Metered bytes of one batch, and so of one record: 8 + 2 per header + header bytes + body. */
+  batchBytesMax: MIB,
+  recordHeadersMax: 64,
+  recordHeaderBytesMax: 8 * KIB,
+  logNameBytesMax: 512,
+  /** Bytes of an entry's payload: a full batch and the record set's own framing (at most 32 bytes a record, 16 a header). */
+  entryPayloadBytesMax: MIB + 1_000 * (32 + 64 * 16) + 64,
+
+  // Ledger writer
+  /** Adds of one writer that are not yet acknowledged: bounds memory and what recovery must read. */
+  pendingAddsMax: 256,
+  /** Payload bytes of those adds. */
+  pendingBytesMax: 32 * MIB,
+  /** Fragments of one ledger, after which the log rolls: bounds the metadata item (rule 6; DynamoDB items hold 400 KB). */
+  fragmentsMax: 64,
+  /** Wait for one bookie's answer to one attempt. Longer than a slow object store put, shorter than a caller's patience. */
+  bookieCallTimeoutMs: 1_500,
+  /** Attempts of one idempotent bookie call before its outcome counts as unknown: one lost message is not a failure. */
+  bookieCallAttempts: 2,
+  /** Pause between attempts. */
+  bookieCallPauseMs: 40,
+
+  // Recovery
+  /** Entries that recovery reads at a time (rule 11). */
+  recoveryReadWindow: 16,
+  /** Entries in the first window, which doubles from there. */
+  recoveryReadWindowFirst: 4,
+  /** Keys listed to find a bookie's highest entry behind Tombstones that recovery put ahead. */
+  highestEntryScanKeys: 64,
+
+  // Reads
+  /** Silence after which the next replica is asked as well. */
+  readNextReplicaAfterMs: 200,
+  /** Rounds of rule 14 before the tail counts as undecidable. */
+  tailRoundsMax: 4,
+  /** A bookie that failed is asked last for this long. */
+  suspectMs: 10_000,
+  /** Records in one answer. */
+  readRecordsMax: 1_000,
+  /** Metered bytes in one answer. */
+  readBytesMax: MIB,
+  /** Logs in one page of the list. */
+  listLogsMax: 1_000,
+
+  // Metadata
+  /** Wait for one metadata call. */
+  metadataCallTimeoutMs: 3_000,
+  /** Rounds of one read-change-write loop before it gives up: each lost round means that a rival got ahead. */
+  updateRoundsMax: 16,
+
+  // Collection and freshness (rule 15)
+  /** How long fence and seal of a DELETED ledger are kept. */
+  sealAgeMs: 30 * DAY_MS,
+  sealAgeMinMs: 2 * DAY_MS,
+  /** A process whose last consistent metadata read is older acknowledges and answers nothing: a quarter of the least seal age allowed, and so of any. */
+  metadataAgeMaxMs: (2 * DAY_MS) / 4,
+  /** Age of a storage identity check that a tail read may trust (rule 21). */
+  identityCheckAgeMaxMs: MINUTE_MS,
+
+  // Log
+  /** Payload bytes after which a segment is rolled, unless the log's configuration says otherwise. */
+  segmentBytesMaxDefault: 256 * MIB,
+  /** Times that an append starts again after losing an election or being fenced with nothing recorded. */
+  appendRestartsMax: 8,
+  /** How long an append may take before it answers with what is known. */
+  appendDeadlineMs: 20_000,
+  /** How far a record's timestamp may run ahead of the server's clock: one wrong client clock holds back the whole log for no longer. */
+  timestampAheadMaxMs: MINUTE_MS,
+  /** Appends of one log that wait in one process for their turn, and their metered bytes: beyond it is over capacity. */
+  waitingAppendsMax: 10_000,
+  waitingBytesMax: 64 * MIB,
+  /** Pause before the first restart; it doubles up to the longest, and a random part of it is taken. Two writers in turn must not fence each other for ever. */
+  restartPauseMs: 40,
+  restartPauseMsMax: 1_000,
+  /** Wait for a segment to be opened: recovery of the last one and five metadata calls, some of them repeated. */
+  segmentOpenTimeoutMs: 15_000,
+  /** Tries to open a segment before the waiting appends are refused. */
+  segmentOpenAttempts: 2,
+  /** Tries to find out what became of appends in doubt before they are answered with unknown_outcome. */
+  decideAttempts: 3,
+  /** Logs whose open segment one process keeps. */
+  warmWritersMax: 1_000,
+  /** Logs whose name and configuration one process remembers. */
+  knownLogsMax: 10_000,
+  /** Ledgers of which one process remembers a reader and where some seq_nums are. */
+  knownLedgersMax: 1_000,
+  /** Places remembered of one ledger. */
+  entrySamplesMax: 512,
+  /** Entries that a read fetches ahead of the one it looks at. */
+  readAheadEntries: 8,
+  /** Times that a read begins again because the segments changed under it, and that it asks for the tail to be settled. */
+  readRestartsMax: 8,
+  settleRoundsMax: 2,
+} as const;
+
+assert(limits.batchBytesMax < limits.entryPayloadBytesMax, "a full batch fits an entry");
+assert(limits.entryPayloadBytesMax * 4 < 3 * 6 * MIB, "an entry in base 64 fits a Lambda payload of 6 MB");
+assert(limits.entryPayloadBytesMax <= limits.pendingBytesMax, "one entry fits the writer's window");
+assert(
+  limits.recoveryReadWindow < limits.highestEntryScanKeys,
+  "Tombstones put ahead by recovery do not hide the highest entry",
+);
+assert(limits.sealAgeMs >= limits.sealAgeMinMs, "the seal age is never under two days");
+assert(limits.metadataAgeMaxMs * 4 <= limits.sealAgeMinMs, "rule 15: a quarter of the seal age");
+assert(
+  limits.bookieCallTimeoutMs * limits.bookieCallAttempts < limits.appendDeadlineMs,
+  "an append outlives its calls",
+);
+assert(limits.segmentOpenTimeoutMs < limits.appendDeadlineMs, "an append outlives one opening of a segment");
+assert(limits.batchBytesMax <= limits.waitingBytesMax, "one batch may wait");
+assert(limits.identityCheckAgeMaxMs <= MINUTE_MS, "rule 21: under a minute");

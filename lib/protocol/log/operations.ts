@@ -1,0 +1,137 @@
+/**
+ * What a log does for its users: the operations that the HTTP surface, the CLI and the embedded cloud call.
+ * Values are checked and typed here; nothing below checks them again.
+ */
+import type { EntryId, LedgerId, LogIncarnation, LogName, Region, SegmentNumber, SeqNum } from "../ids.ts";
+import type { LogConfig, SegmentCompletion } from "../items.ts";
+import type { LedgerMetadata } from "../ledger/ledger-metadata.ts";
+
+/** Name and value of a record header, as bytes. */
+export type RecordHeader = readonly [name: Uint8Array, value: Uint8Array];
+
+export interface RecordInput {
+  readonly body: Uint8Array;
+  readonly headers: readonly RecordHeader[];
+  /** The client's wall time in ms; the log never lets timestamps fall. Absent: the time of arrival. */
+  readonly timestampMs?: number;
+}
+
+/** Position of a record: log segment, entry in its ledger, slot in the entry. */
+export interface Dlsn {
+  readonly segment: SegmentNumber;
+  readonly entry: EntryId;
+  readonly slot: number;
+}
+
+export interface LogRecord {
+  readonly seqNum: SeqNum;
+  readonly dlsn: Dlsn;
+  readonly timestampMs: number;
+  readonly headers: readonly RecordHeader[];
+  readonly body: Uint8Array;
+}
+
+export interface AppendRequest {
+  readonly log: LogName;
+  /** 1 to limits.batchRecordsMax records, atomic: all of them in one entry. */
+  readonly records: readonly RecordInput[];
+  /** Append only if the first record gets this seq_num. */
+  readonly matchSeqNum?: SeqNum;
+}
+
+export interface RecordPosition {
+  readonly seqNum: SeqNum;
+  readonly dlsn: Dlsn;
+  readonly timestampMs: number;
+}
+
+export interface AppendAck {
+  /** The first record of the batch. */
+  readonly start: RecordPosition;
+  /** The last record of the batch. */
+  readonly last: RecordPosition;
+  /** The seq_num after the last record that this writer knows to be acknowledged. */
+  readonly tail: SeqNum;
+  /** Regions whose bookies hold the batch durably. */
+  readonly durableIn: readonly Region[];
+  /** The number of the segment it went to; grows with each change of writer. */
+  readonly epoch: SegmentNumber;
+  readonly ownerRegion: Region;
+}
+
+export interface LogDescription {
+  readonly name: LogName;
+  readonly log: LogIncarnation;
+  readonly config: LogConfig;
+  readonly state: "active" | "deleting";
+  readonly trimPoint: SeqNum;
+  readonly createdAtMs: number;
+}
+
+export interface SegmentDescription {
+  readonly number: SegmentNumber;
+  readonly firstSeqNum: SeqNum;
+  readonly ledgerId: LedgerId;
+  readonly ownerRegion: Region;
+  readonly createdAtMs: number;
+  readonly completion?: SegmentCompletion;
+}
+
+export interface LogPage {
+  readonly logs: readonly LogName[];
+  readonly hasMore: boolean;
+}
+
+export interface ReadRequest {
+  readonly log: LogName;
+  readonly from: SeqNum;
+  /** Records, at most. */
+  readonly limit: number;
+  /** Metered bytes, at most; at least one record is returned whatever its size. */
+  readonly bytesMax?: number;
+  readonly consistency: "strong" | "local";
+}
+
+export interface ReadAnswer {
+  readonly records: readonly LogRecord[];
+  /** Where to read on. */
+  readonly next: SeqNum;
+  /** The end of the log as far as this read knows: exact if `upToDate`, else a lower bound. */
+  readonly tail: SeqNum;
+  /** Only after rule 14: there was nothing at `tail` while this read ran. */
+  readonly upToDate: boolean;
+}
+
+export interface TailAnswer {
+  readonly tail: SeqNum;
+  readonly upToDate: boolean;
+  readonly ownerRegion?: Region;
+}
+
+/** What the `append` function of a region does. Leases, forwarding, producers, trim, seal and delete join here. */
+export interface AppendOperations {
+  /** Creates the log, or finds it with the same configuration. `log_exists` if the configuration differs. */
+  createLog(
+    name: LogName,
+    config: LogConfig,
+  ): Promise<{ readonly created: boolean; readonly description: LogDescription }>;
+  append(request: AppendRequest): Promise<AppendAck>;
+  /** Makes everything acknowledged so far readable to strong readers, also with bookies of the tail down (rule 14). */
+  settle(name: LogName): Promise<void>;
+  /** Fences the ledger, finds its end and closes it (rules 10 to 12). */
+  recoverLedger(id: LedgerId): Promise<LedgerMetadata>;
+}
+
+/** What the `read` function of a region does. */
+export interface ReadOperations {
+  describeLog(name: LogName): Promise<LogDescription>;
+  listLogs(request: {
+    readonly prefix: string;
+    readonly startAfter?: LogName;
+    readonly limit: number;
+  }): Promise<LogPage>;
+  segments(name: LogName): Promise<readonly SegmentDescription[]>;
+  read(request: ReadRequest): Promise<ReadAnswer>;
+  tail(name: LogName, consistency: "strong" | "local"): Promise<TailAnswer>;
+  showLedger(id: LedgerId): Promise<LedgerMetadata>;
+}

@@ -1,0 +1,233 @@
+/**
+ * Every seam between the protocol and the world, on one page.
+ *
+ *      LogWriter / LogReader            lib/protocol/log
+ *        LedgerWriter / LedgerReader    lib/protocol/ledger
+ *          Bookie ......................port: StoredBookie itself, or one reached over a network
+ *            EntryStore ................port: write-once slots in an object store
+ *          MetadataStore ...............port: compare-and-set items, global
+ *          LeaseStore ..................port: compare-and-set leases, one region's own
+ *
+ * A call that resolves tells a fact. A call that rejects tells nothing: its effect may have happened or
+ * not (rule 21: unknown is never a negative). Every call may be made twice, or by two processes at once.
+ */
+import type { BookieId, EntryId, LedgerId, LogIncarnation, Tenure, WriteToken } from "./ids.ts";
+import type { Item, ItemKey } from "./items.ts";
+import type { Lease } from "./lease.ts";
+import type { BookieAddress } from "./place.ts";
+import type { TraceEvent } from "./trace-events.ts";
+
+export interface Clock {
+  /** Wall time in ms since the epoch. It may be skewed by hours and may jump. */
+  nowMs(): number;
+  /** Time in ms that never falls within this process. For durations only. */
+  monotonicMs(): number;
+  /** Calls `fire` once after `delayMs` unless cancelled. */
+  startTimer(delayMs: number, fire: () => void): Timer;
+}
+
+export interface Timer {
+  /** Forgets the timer; harmless after it fired. */
+  cancel(): void;
+}
+
+export interface Random {
+  /** A uniform whole number in [0, 2^32). */
+  uint32(): number;
+}
+
+/** How a ledger's entries are sealed; part of its metadata. The HMAC key is the ledger's own, in base 16. */
+export type LedgerDigest =
+  | { readonly type: "crc32" }
+  | { readonly type: "hmac-sha256"; readonly keyHex: string };
+
+/** The header that travels with each entry; covered by its digest, encoded once, never changed (rules 4, 5). */
+export interface EntryHeader {
+  readonly ledgerId: LedgerId;
+  readonly entryId: EntryId;
+  /** At most the last acknowledged id when the entry was encoded (rule 5). */
+  readonly lastAddConfirmed: EntryId;
+  /** Payload bytes of the ledger up to and including this entry. */
+  readonly length: number;
+  /** Tells two holders of one ledger apart (rule 20). */
+  readonly tenure: Tenure;
+}
+
+export interface SealedEntry {
+  readonly header: EntryHeader;
+  readonly payload: Uint8Array;
+  readonly digest: Uint8Array;
+}
+
+export interface Digest {
+  /** The digest of the header's canonical bytes followed by the payload. Pure and synchronous. */
+  compute(digest: LedgerDigest, header: EntryHeader, payload: Uint8Array): Uint8Array;
+}
+
+export interface Trace {
+  /** Takes note of something that happened. Must not throw. */
+  emit(event: TraceEvent): void;
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Entry store: what one bookie keeps. Each operation is atomic for its key; acknowledged means durable.
+
+export type StoreKey =
+  | { readonly kind: "incarnation" }
+  | { readonly kind: "fence"; readonly ledgerId: LedgerId }
+  | { readonly kind: "slot"; readonly ledgerId: LedgerId; readonly entryId: EntryId };
+
+export type StoreValue =
+  /** The identity of this storage, written once when it is set up (rule 21). */
+  | { readonly kind: "incarnation"; readonly storage: string }
+  | { readonly kind: "fence" }
+  | { readonly kind: "original"; readonly entry: SealedEntry }
+  | { readonly kind: "recovered"; readonly entry: SealedEntry }
+  | { readonly kind: "tombstone" };
+
+export interface StoreListRequest {
+  /** Only this ledger's keys: its slots, highest entry first, then its fence. Without it, every key but the incarnation. */
+  readonly ledgerId?: LedgerId;
+  /** `next` of the page before. */
+  readonly after?: string;
+  /** Keys in this page, at most. */
+  readonly limit: number;
+}
+
+export interface StorePage {
+  readonly keys: readonly StoreKey[];
+  /** Where the next page starts; absent when this was the last one. */
+  readonly next?: string;
+}
+
+export interface EntryStore {
+  /** Stores `value` if the key is absent. Of any number of racers exactly one is told "stored". */
+  putIfAbsent(key: StoreKey, value: StoreValue): Promise<"stored" | "occupied">;
+  /** Stores `value`, whatever was there. */
+  put(key: StoreKey, value: StoreValue): Promise<void>;
+  /** Resolves to undefined only if the key is certainly absent. An unreadable value rejects. */
+  get(key: StoreKey): Promise<StoreValue | undefined>;
+  /** Removes the key; an absent one is fine. */
+  delete(key: StoreKey): Promise<void>;
+  /** Lists keys in pages. A hint: it may miss recent keys and name deleted ones. Safety never rests on it. */
+  list(request: StoreListRequest): Promise<StorePage>;
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Bookie: rules 1 to 4 and 21. A fence, once answered, holds for every add that arrives later.
+
+export type AddAnswer = { readonly kind: "ok" } | { readonly kind: "fenced" };
+
+export type ReadAnswer =
+  | { readonly kind: "entry"; readonly copy: "original" | "recovered"; readonly entry: SealedEntry }
+  | { readonly kind: "tombstone" }
+  | { readonly kind: "nothing" };
+
+export type RecoveryReadAnswer =
+  | { readonly kind: "entry"; readonly copy: "original" | "recovered"; readonly entry: SealedEntry }
+  | { readonly kind: "tombstone" };
+
+/** `conflict`: an Original of other content holds the slot; it is never replaced (rule 4). */
+export type RecoveryAddAnswer = { readonly kind: "ok" } | { readonly kind: "conflict" };
+
+/** The entry with the highest id that the bookie could name. A hint for speed, never evidence of an end. */
+export interface TailAnswer {
+  readonly highest?: SealedEntry;
+}
+
+export interface Bookie {
+  readonly id: BookieId;
+  /** Stores the writer's entry unless the ledger is fenced or the slot is taken (rule 2). Durable when "ok". After a rejection the entry may be stored. */
+  add(entry: SealedEntry): Promise<AddAnswer>;
+  /** Reads a slot without changing anything. */
+  read(ledgerId: LedgerId, entryId: EntryId): Promise<ReadAnswer>;
+  /** Names the highest entry; changes nothing. */
+  tail(ledgerId: LedgerId): Promise<TailAnswer>;
+  /** Puts the fence, durable before any answer, then names the highest entry. */
+  fence(ledgerId: LedgerId): Promise<TailAnswer>;
+  /** Fences, then reads the slot and occupies it with a Tombstone if it is empty (rule 3). */
+  recoveryRead(ledgerId: LedgerId, entryId: EntryId): Promise<RecoveryReadAnswer>;
+  /** Writes back an entry that recovery found (rule 4). */
+  recoveryAdd(entry: SealedEntry): Promise<RecoveryAddAnswer>;
+  /** Puts a Tombstone if the slot is empty (rule 9). */
+  seal(
+    ledgerId: LedgerId,
+    entryId: EntryId,
+  ): Promise<{ readonly kind: "sealed" } | { readonly kind: "occupied" }>;
+  /** Deletes the ledger's slots up to `through`; keeps fence and seal. Only for a DELETED ledger (rule 15). */
+  deleteEntries(ledgerId: LedgerId, through: EntryId): Promise<void>;
+  /** Deletes every slot, then the fence. Only for a DELETED ledger past its seal age (rule 15). */
+  forget(ledgerId: LedgerId): Promise<void>;
+}
+
+/** Where the process finds bookies. */
+export interface Bookies {
+  /** The bookie with this id; one that cannot be reached is a bookie whose calls reject. */
+  bookie(id: BookieId): Bookie;
+}
+
+/** The bookies that new ensembles may use, as far as this process knows. Never consulted for a member's place. */
+export interface Topology {
+  bookies(): readonly BookieAddress[];
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Metadata: items in partitions, each changed by one conditional write.
+
+/** What a conditional write is conditional on. Both parts count, so a re-created item never looks like the old one. */
+export interface Version {
+  readonly revision: number;
+  readonly token: WriteToken;
+}
+
+export interface Versioned<T extends Item = Item> {
+  readonly key: ItemKey;
+  readonly item: T;
+  readonly version: Version;
+}
+
+/** `consistent`: sees every write that was answered before the read began. `stale`: any earlier state, for each item on its own. */
+export type Consistency = "consistent" | "stale";
+
+export type WriteAnswer =
+  | { readonly kind: "written"; readonly version: Version }
+  | { readonly kind: "conflict" };
+
+export interface ItemQuery {
+  readonly partition: string;
+  /** Only sort keys >= this one. */
+  readonly from?: string;
+  /** Only sort keys <= this one. */
+  readonly to?: string;
+  readonly order: "ascending" | "descending";
+  /** Items, at most; what lies beyond is found by asking again from there. */
+  readonly limit: number;
+}
+
+export interface MetadataStore {
+  get(key: ItemKey, consistency: Consistency): Promise<Versioned | undefined>;
+  /** Writes if the item's version is `expected`, or if there is no item and `expected` is "absent". Exactly one of two racers is told "written". After a rejection the write may take effect at any later time. */
+  write(key: ItemKey, expected: Version | "absent", item: Item, token: WriteToken): Promise<WriteAnswer>;
+  remove(
+    key: ItemKey,
+    expected: Version,
+  ): Promise<{ readonly kind: "removed" } | { readonly kind: "conflict" }>;
+  /** Items of one partition in the order of their sort keys (by code unit). */
+  query(query: ItemQuery, consistency: Consistency): Promise<readonly Versioned[]>;
+}
+
+export interface VersionedLease {
+  readonly lease: Lease;
+  readonly version: Version;
+}
+
+/** The writer leases of one region (rules 16 to 20); reads are consistent. */
+export interface LeaseStore {
+  read(log: LogIncarnation): Promise<VersionedLease | undefined>;
+  write(
+    log: LogIncarnation,
+    expected: Version | "absent",
+    lease: Lease,
+    token: WriteToken,
+  ): Promise<WriteAnswer>;
+}

@@ -1,0 +1,61 @@
+/**
+ * What the protocol tells of itself: structured events. On AWS they become metrics and log lines, in the
+ * simulator they are the trace. No payloads.
+ */
+import type { BookieId, EntryId, LedgerId, LogIncarnation, Region, SeqNum } from "./ids.ts";
+
+export type TraceEvent =
+  | { readonly event: "ledger-created"; readonly ledgerId: LedgerId; readonly ensemble: readonly BookieId[] }
+  | { readonly event: "entry-acknowledged"; readonly ledgerId: LedgerId; readonly entryId: EntryId }
+  | {
+      readonly event: "bookie-failed";
+      readonly ledgerId: LedgerId;
+      readonly bookie: BookieId;
+      readonly call: string;
+      readonly reason: string;
+    }
+  | {
+      readonly event: "ensemble-changed";
+      readonly ledgerId: LedgerId;
+      readonly firstEntry: EntryId;
+      readonly replaced: readonly BookieId[];
+      readonly by: readonly BookieId[];
+    }
+  | { readonly event: "ensemble-change-refused"; readonly ledgerId: LedgerId; readonly reason: string }
+  | {
+      readonly event: "writer-stopped";
+      readonly ledgerId: LedgerId;
+      readonly lastAddConfirmed: EntryId;
+      readonly reason: string;
+    }
+  | {
+      readonly event: "ledger-closed";
+      readonly ledgerId: LedgerId;
+      readonly lastEntry: EntryId;
+      readonly by: "writer" | "recovery";
+    }
+  | { readonly event: "recovery-started"; readonly ledgerId: LedgerId; readonly firstEntry: EntryId }
+  | { readonly event: "recovery-adopted"; readonly ledgerId: LedgerId; readonly lastEntry: EntryId }
+  | { readonly event: "recovery-failed"; readonly ledgerId: LedgerId; readonly reason: string }
+  | {
+      readonly event: "corrupt-entry";
+      readonly ledgerId: LedgerId;
+      readonly entryId: EntryId;
+      readonly bookie: BookieId;
+    }
+  | { readonly event: "ledger-swept"; readonly ledgerId: LedgerId; readonly sweep: "first" | "second" }
+  | {
+      readonly event: "segment-opened";
+      readonly log: LogIncarnation;
+      readonly firstSeqNum: SeqNum;
+      readonly ledgerId: LedgerId;
+      readonly region: Region;
+      readonly how: "opened" | "rolled" | "replaced-empty";
+    }
+  | { readonly event: "ledger-abandoned"; readonly ledgerId: LedgerId; readonly reason: string }
+  | {
+      readonly event: "tail-settled";
+      readonly log: LogIncarnation;
+      readonly how: "control-entry" | "takeover";
+    }
+  | { readonly event: "log-alarm"; readonly log: LogIncarnation; readonly reason: string };

@@ -1,0 +1,109 @@
+/**
+ * The one read-change-write loop through which all metadata is changed (design section 3).
+ *
+ * U1 Each write is conditional on the version that the decision was made on.
+ * U2 A write whose reply was lost is re-read before anything else. A token of ours in the item says that it
+ *    was ours; a foreign one means that the decision is made again on what is there now.
+ * U3 `decide` is pure: it may be asked any number of times, always on a value just read consistently.
+ */
+import { FencelineError, sideEffectsOf, unavailable } from "./errors.ts";
+import { newWriteToken, type WriteToken } from "./ids.ts";
+import type { Item, ItemKey } from "./items.ts";
+import { limits } from "./limits.ts";
+import type { MetadataStore, Random, Versioned } from "./ports.ts";
+
+export type Decision = { readonly kind: "write"; readonly item: Item } | { readonly kind: "keep" };
+
+export interface UpdateOutcome {
+  /** The item as this loop last saw or wrote it. */
+  readonly stored: Versioned | undefined;
+  /** Whether what is stored was written by this loop. */
+  readonly wrote: boolean;
+}
+
+export interface UpdatePorts {
+  readonly metadata: MetadataStore;
+  readonly random: Random;
+}
+
+/**
+ * Reads the item consistently, asks `decide`, and writes what it says, until a write wins or `decide` says
+ * keep. Throws `unavailable` if the store does not answer; side effects are then possible if a write was sent.
+ */
+export async function updateItem(
+  ports: UpdatePorts,
+  key: ItemKey,
+  decide: (current: Versioned | undefined) => Decision,
+): Promise<UpdateOutcome> {
+  const sent = new Set<WriteToken>();
+  for (let round = 0; round < limits.updateRoundsMax; round++) {
+    const current = await read(ports.metadata, key, sent.size > 0);
+    if (current !== undefined && sent.has(current.version.token)) return { stored: current, wrote: true };
+    const decision = decide(current);
+    if (decision.kind === "keep") return { stored: current, wrote: false };
+    const token = newWriteToken(ports.random);
+    const answer = await write(ports.metadata, key, current, decision.item, token, sent);
+    if (answer !== undefined) return { stored: answer, wrote: true };
+  }
+  throw new FencelineError("not_ready", {
+    message: `${key.partition}/${key.sort} changed ${limits.updateRoundsMax} times under this update; try again`,
+    sideEffects: sent.size > 0 ? "possible" : "none",
+  });
+}
+
+/** Removes the item while `mayRemove` says so of what was just read. Absent counts as removed. */
+export async function removeItem(
+  ports: UpdatePorts,
+  key: ItemKey,
+  mayRemove: (current: Versioned) => boolean,
+): Promise<"removed" | "kept"> {
+  let failure: unknown;
+  for (let round = 0; round < limits.updateRoundsMax; round++) {
+    const current = await read(ports.metadata, key, round > 0);
+    if (current === undefined) return "removed";
+    if (!mayRemove(current)) return "kept";
+    try {
+      const answer = await ports.metadata.remove(key, current.version);
+      if (answer.kind === "removed") return "removed";
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw unavailable(`${key.partition}/${key.sort} could not be removed`, "possible", failure);
+}
+
+async function read(
+  metadata: MetadataStore,
+  key: ItemKey,
+  wroteBefore: boolean,
+): Promise<Versioned | undefined> {
+  try {
+    return await metadata.get(key, "consistent");
+  } catch (error) {
+    throw unavailable(
+      `metadata ${key.partition} could not be read`,
+      wroteBefore ? "possible" : "none",
+      error,
+    );
+  }
+}
+
+/** The item as written, or undefined if a rival won or the reply was lost (U2: the next round re-reads). */
+async function write(
+  metadata: MetadataStore,
+  key: ItemKey,
+  current: Versioned | undefined,
+  item: Item,
+  token: WriteToken,
+  sent: Set<WriteToken>,
+): Promise<Versioned | undefined> {
+  sent.add(token);
+  try {
+    const answer = await metadata.write(key, current?.version ?? "absent", item, token);
+    if (answer.kind === "written") return { key, item, version: answer.version };
+    return undefined;
+  } catch (error) {
+    if (sideEffectsOf(error) === "none") sent.delete(token);
+    return undefined;
+  }
+}
