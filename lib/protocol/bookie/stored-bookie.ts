@@ -1,0 +1,204 @@
+/**
+ * What one bookie does, over an entry store. A bookie is many processes at once and none of them remembers
+ * anything that decides (rules 1 to 4): the store's put-if-absent is the only arbiter.
+ *
+ * B1 A slot that holds an Original keeps it for ever; no operation here replaces one (rule 1).
+ * B2 An add is OK only if its own content is in the slot as an Original and no fence was there (rule 2).
+ * B3 A recovery read answers after the fence is durable, and a negative from it leaves a Tombstone (rule 3).
+ * B4 A negative, and an OK, come from the storage that the bookie's id names: the incarnation marker is read
+ *    for each; a tail read's `nothing` may trust a check under a minute old (rule 21).
+ */
+import { unavailable } from "../errors.ts";
+import type { BookieId, EntryId, LedgerId } from "../ids.ts";
+import { sameContent } from "../ledger/entry.ts";
+import { limits } from "../limits.ts";
+import type {
+  AddAnswer,
+  Bookie,
+  Clock,
+  EntryStore,
+  ReadAnswer,
+  RecoveryAddAnswer,
+  RecoveryReadAnswer,
+  SealedEntry,
+  StoreKey,
+  StoreValue,
+  TailAnswer,
+} from "../ports.ts";
+
+export interface StoredBookieFields {
+  readonly id: BookieId;
+  /** Identity of the storage that the id names (rule 21). */
+  readonly storage: string;
+  readonly store: EntryStore;
+  readonly clock: Clock;
+}
+
+const FENCE: StoreValue = { kind: "fence" };
+const TOMBSTONE: StoreValue = { kind: "tombstone" };
+
+/** Marks empty storage as `storage`; storage marked as another is refused, and nothing of it is touched. */
+export async function setUpStorage(store: EntryStore, storage: string): Promise<void> {
+  await store.putIfAbsent({ kind: "incarnation" }, { kind: "incarnation", storage });
+  const marker = await store.get({ kind: "incarnation" });
+  if (marker?.kind === "incarnation" && marker.storage === storage) return;
+  throw unavailable(
+    `storage is marked ${JSON.stringify(marker)}, not ${storage}: it belongs to another bookie`,
+    "none",
+  );
+}
+
+export class StoredBookie implements Bookie {
+  readonly id: BookieId;
+  readonly #storage: string;
+  readonly #store: EntryStore;
+  readonly #clock: Clock;
+  /** Monotonic time of the last good identity check; trusted by tail reads only. */
+  #identityCheckedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(fields: StoredBookieFields) {
+    this.id = fields.id;
+    this.#storage = fields.storage;
+    this.#store = fields.store;
+    this.#clock = fields.clock;
+  }
+
+  async add(entry: SealedEntry): Promise<AddAnswer> {
+    const { ledgerId, entryId } = entry.header;
+    const slot = slotKey(ledgerId, entryId);
+    // The three may run at once, because fences and seals outlive any process that still adds (rules 2, 15).
+    const [put, fence] = await Promise.all([
+      this.#store.putIfAbsent(slot, { kind: "original", entry }),
+      this.#store.get({ kind: "fence", ledgerId }),
+      this.#checkIdentity(),
+    ]);
+    if (fence !== undefined) return { kind: "fenced" };
+    if (put === "stored") return { kind: "ok" };
+    const occupant = await this.#occupant(slot);
+    const ours = occupant.kind === "original" && sameContent(occupant.entry, entry);
+    return ours ? { kind: "ok" } : { kind: "fenced" };
+  }
+
+  async read(ledgerId: LedgerId, entryId: EntryId): Promise<ReadAnswer> {
+    const value = await this.#store.get(slotKey(ledgerId, entryId));
+    if (value !== undefined) return slotAnswer(value);
+    const age = this.#clock.monotonicMs() - this.#identityCheckedAtMs;
+    if (age < 0 || age >= limits.identityCheckAgeMaxMs) await this.#checkIdentity();
+    return { kind: "nothing" };
+  }
+
+  async tail(ledgerId: LedgerId): Promise<TailAnswer> {
+    const page = await this.#store.list({ ledgerId, limit: limits.highestEntryScanKeys });
+    for (const key of page.keys) {
+      if (key.kind !== "slot") continue;
+      const value = await this.#store.get(key);
+      if (value?.kind === "original" || value?.kind === "recovered") return { highest: value.entry };
+    }
+    return {};
+  }
+
+  async fence(ledgerId: LedgerId): Promise<TailAnswer> {
+    await this.#store.put({ kind: "fence", ledgerId }, FENCE);
+    const answer = await this.tail(ledgerId);
+    await this.#checkIdentity();
+    return answer;
+  }
+
+  async recoveryRead(ledgerId: LedgerId, entryId: EntryId): Promise<RecoveryReadAnswer> {
+    await this.#store.put({ kind: "fence", ledgerId }, FENCE);
+    const slot = slotKey(ledgerId, entryId);
+    let value = await this.#store.get(slot);
+    if (value === undefined) {
+      const put = await this.#store.putIfAbsent(slot, TOMBSTONE);
+      value = put === "stored" ? TOMBSTONE : await this.#occupant(slot);
+    }
+    const answer = slotAnswer(value);
+    // After the slot was read, so that a negative cannot come from storage that was swapped in between.
+    if (answer.kind === "tombstone") await this.#checkIdentity();
+    return answer;
+  }
+
+  async recoveryAdd(entry: SealedEntry): Promise<RecoveryAddAnswer> {
+    const slot = slotKey(entry.header.ledgerId, entry.header.entryId);
+    const recovered: StoreValue = { kind: "recovered", entry };
+    const put = await this.#store.putIfAbsent(slot, recovered);
+    if (put === "occupied") {
+      const occupant = await this.#occupant(slot);
+      if (occupant.kind === "original") {
+        if (!sameContent(occupant.entry, entry)) return { kind: "conflict" };
+      } else {
+        // A Tombstone or Recovered never becomes an Original again, so this put cannot replace one (B1).
+        await this.#store.put(slot, recovered);
+      }
+    }
+    await this.#checkIdentity();
+    return { kind: "ok" };
+  }
+
+  async seal(ledgerId: LedgerId, entryId: EntryId): Promise<{ kind: "sealed" } | { kind: "occupied" }> {
+    const slot = slotKey(ledgerId, entryId);
+    const put = await this.#store.putIfAbsent(slot, TOMBSTONE);
+    const sealed = put === "stored" || (await this.#occupant(slot)).kind === "tombstone";
+    if (!sealed) return { kind: "occupied" };
+    await this.#checkIdentity();
+    return { kind: "sealed" };
+  }
+
+  async deleteEntries(ledgerId: LedgerId, through: EntryId): Promise<void> {
+    await this.#deleteKeys(ledgerId, (key) => key.kind === "slot" && key.entryId <= through);
+    await this.#checkIdentity();
+  }
+
+  async forget(ledgerId: LedgerId): Promise<void> {
+    await this.#deleteKeys(ledgerId, (key) => key.kind === "slot");
+    await this.#store.delete({ kind: "fence", ledgerId });
+    await this.#checkIdentity();
+  }
+
+  async #deleteKeys(ledgerId: LedgerId, chosen: (key: StoreKey) => boolean): Promise<void> {
+    let after: string | undefined;
+    do {
+      const page = await this.#store.list({
+        ledgerId,
+        limit: 1_000,
+        ...(after === undefined ? {} : { after }),
+      });
+      await Promise.all(page.keys.filter(chosen).map((key) => this.#store.delete(key)));
+      after = page.next;
+    } while (after !== undefined);
+  }
+
+  /** What is in a slot that a put-if-absent found taken. Gone again: the ledger is being collected, say nothing. */
+  async #occupant(slot: StoreKey): Promise<StoreValue> {
+    const value = await this.#store.get(slot);
+    if (value === undefined) throw unavailable(`${this.id}: slot was taken and is gone again`);
+    return value;
+  }
+
+  /** Rejects unless the storage is the one that this bookie's id names: then every answer is unknown (B4). */
+  async #checkIdentity(): Promise<void> {
+    const checkedAtMs = this.#clock.monotonicMs();
+    const marker = await this.#store.get({ kind: "incarnation" });
+    if (marker?.kind !== "incarnation" || marker.storage !== this.#storage) {
+      throw unavailable(
+        `${this.id}: its storage is marked ${JSON.stringify(marker)}, expected ${this.#storage}`,
+      );
+    }
+    this.#identityCheckedAtMs = checkedAtMs;
+  }
+}
+
+const slotKey = (ledgerId: LedgerId, entryId: EntryId): StoreKey => ({ kind: "slot", ledgerId, entryId });
+
+function slotAnswer(value: StoreValue): RecoveryReadAnswer {
+  switch (value.kind) {
+    case "original":
+    case "recovered":
+      return { kind: "entry", copy: value.kind, entry: value.entry };
+    case "tombstone":
+      return { kind: "tombstone" };
+    case "fence":
+    case "incarnation":
+      throw unavailable(`a slot holds ${value.kind}: the storage is damaged`);
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * The writer's ensemble change (rule 6): bookies failed, and without others in their places some entry can
+ * no longer be acknowledged. The caller has frozen acknowledgements and holds back new adds (6a).
+ *
+ * E1 Every unacknowledged entry whose write set contains a replaced position is on its replacement before
+ *    the metadata names the replacement (6b, 6c). Persisting first and copying afterwards loses entries that
+ *    a strong reader has already returned (S09).
+ * E2 The write is from OPEN, and only over the last fragment that this writer itself wrote or saw (6c).
+ * E3 A replacement was never a member of an earlier ensemble (rule 7).
+ */
+import { type BookieId, type EntryId, nextEntry } from "../ids.ts";
+import { ledgerKey } from "../items.ts";
+import { limits } from "../limits.ts";
+import type { SealedEntry, Versioned } from "../ports.ts";
+import { updateItem } from "../update-item.ts";
+import { askBookie, entryCall } from "./ask-bookie.ts";
+import {
+  type Fragment,
+  lastFragment,
+  type OpenLedger,
+  replaceEnsemble,
+  sameEnsemble,
+} from "./ledger-metadata.ts";
+import type { LedgerPorts } from "./ledger-ports.ts";
+import { memberAt, writeSetPositions } from "./write-set.ts";
+
+export interface EnsembleChange {
+  readonly ledger: Versioned<OpenLedger>;
+  readonly lastAddConfirmed: EntryId;
+  /** Every entry that was sent and is not acknowledged. */
+  readonly unacknowledged: readonly SealedEntry[];
+  readonly failedPositions: readonly number[];
+}
+
+export type EnsembleChangeAnswer =
+  | {
+      readonly kind: "changed";
+      readonly ledger: Versioned<OpenLedger>;
+      readonly positions: readonly number[];
+    }
+  /** No legal replacement; nothing was changed (rule 7). */
+  | { readonly kind: "refused"; readonly reason: string }
+  | { readonly kind: "fenced"; readonly reason: string };
+
+/** Throws `unavailable` if the metadata store does not answer; the change may then have been written. */
+export async function changeEnsemble(
+  ports: LedgerPorts,
+  change: EnsembleChange,
+): Promise<EnsembleChangeAnswer> {
+  if (change.failedPositions.length === 0) {
+    return { kind: "refused", reason: "the ensemble cannot form an ACK set at all" };
+  }
+  const wholly = await replacePositions(ports, change, change.failedPositions);
+  if (wholly.kind !== "refused" || change.failedPositions.length === 1) return wholly;
+  // Not all failed bookies can be replaced: one of them may be enough to bring an ACK set within reach.
+  for (const position of change.failedPositions) {
+    const partly = await replacePositions(ports, change, [position]);
+    if (partly.kind !== "refused") return partly;
+  }
+  return wholly;
+}
+
+async function replacePositions(
+  ports: LedgerPorts,
+  change: EnsembleChange,
+  positions: readonly number[],
+): Promise<EnsembleChangeAnswer> {
+  const ledger = change.ledger.item;
+  const fragment = lastFragment(ledger);
+  const unfit = new Set<BookieId>();
+  while (true) {
+    const chosen = choose(ports, ledger, fragment, positions, unfit);
+    if (chosen.kind === "refused") return chosen;
+    const ensemble = chosen.ensemble;
+    const copies = await copyUnacknowledged(ports, change, positions, ensemble);
+    if (copies.kind === "fenced") return copies;
+    if (copies.kind === "failed") {
+      // What was copied to them stays there as the same bytes; they are simply not used in this change (E1).
+      for (const id of copies.bookies) unfit.add(id);
+      continue;
+    }
+    return await persist(ports, change, positions, ensemble);
+  }
+}
+
+function choose(
+  ports: LedgerPorts,
+  ledger: OpenLedger,
+  fragment: Fragment,
+  positions: readonly number[],
+  unfit: ReadonlySet<BookieId>,
+) {
+  const candidates = ports.topology.bookies();
+  const never = [...ledger.retired, ...unfit];
+  const suspects = ports.suspects.among(candidates.map((candidate) => candidate.id));
+  const base = {
+    ledgerId: ledger.ledgerId,
+    replication: ledger.replication,
+    candidates,
+    home: ports.region,
+    fragment,
+    positions,
+  };
+  const wary = ports.placement.replaceBookies({ ...base, excluded: new Set([...never, ...suspects]) });
+  return wary.kind === "ensemble"
+    ? wary
+    : ports.placement.replaceBookies({ ...base, excluded: new Set(never) });
+}
+
+type CopyAnswer =
+  | { readonly kind: "copied" }
+  | { readonly kind: "failed"; readonly bookies: readonly BookieId[] }
+  | { readonly kind: "fenced"; readonly reason: string };
+
+/** Rule 6b. */
+async function copyUnacknowledged(
+  ports: LedgerPorts,
+  change: EnsembleChange,
+  positions: readonly number[],
+  ensemble: Fragment["ensemble"],
+): Promise<CopyAnswer> {
+  const ledger = change.ledger.item;
+  const copies = positions.flatMap((position) => {
+    const bookie = memberAt({ firstEntry: nextEntry(change.lastAddConfirmed), ensemble }, position);
+    const wanted = (entry: SealedEntry) =>
+      writeSetPositions(entry.header.entryId, ledger.replication).includes(position);
+    return change.unacknowledged.filter(wanted).map(async (entry) => {
+      const answer = await askBookie(ports, {
+        ledgerId: ledger.ledgerId,
+        bookie,
+        what: entryCall("copy", entry.header.entryId),
+        call: (port) => port.add(entry),
+      });
+      return { bookie: bookie.id, answer };
+    });
+  });
+  const answers = await Promise.all(copies);
+  const fenced = answers.find(({ answer }) => answer.kind === "fenced");
+  if (fenced !== undefined) return { kind: "fenced", reason: `${fenced.bookie} is fenced` };
+  const failed = answers.filter(({ answer }) => answer.kind === "unknown").map(({ bookie }) => bookie);
+  return failed.length > 0 ? { kind: "failed", bookies: failed } : { kind: "copied" };
+}
+
+/** Rule 6c. A lost reply is re-read by the loop; what then counts is what is in the metadata. */
+async function persist(
+  ports: LedgerPorts,
+  change: EnsembleChange,
+  positions: readonly number[],
+  ensemble: Fragment["ensemble"],
+): Promise<EnsembleChangeAnswer> {
+  const before = lastFragment(change.ledger.item);
+  const firstEntry = nextEntry(change.lastAddConfirmed);
+  const wanted: Fragment = { firstEntry, ensemble };
+  let refusal = "";
+  const { stored } = await updateItem(ports, ledgerKey(change.ledger.item.ledgerId), (current) => {
+    const item = current?.item;
+    if (item?.kind !== "ledger" || item.state !== "OPEN") return { kind: "keep" };
+    if (!sameFragment(lastFragment(item), before)) return { kind: "keep" };
+    const next = replaceEnsemble(item, firstEntry, ensemble);
+    if (next.fragments.length > limits.fragmentsMax) {
+      refusal = `the ledger has ${limits.fragmentsMax} fragments, the most it may have`;
+      return { kind: "keep" };
+    }
+    return { kind: "write", item: next };
+  });
+  const item = stored?.item;
+  if (refusal !== "") return { kind: "refused", reason: refusal };
+  const written =
+    item?.kind === "ledger" && item.state === "OPEN" && sameFragment(lastFragment(item), wanted);
+  if (stored !== undefined && written) {
+    const replaced = positions.map((position) => memberAt(before, position).id);
+    const by = positions.map((position) => memberAt(wanted, position).id);
+    ports.trace.emit({ event: "ensemble-changed", ledgerId: item.ledgerId, firstEntry, replaced, by });
+    return { kind: "changed", ledger: { ...stored, item }, positions };
+  }
+  const state = item?.kind === "ledger" ? item.state : "missing";
+  return {
+    kind: "fenced",
+    reason: state === "OPEN" ? "another process changed the ensemble" : `the ledger is ${state}`,
+  };
+}
+
+function sameFragment(one: Fragment, other: Fragment): boolean {
+  return one.firstEntry === other.firstEntry && sameEnsemble(one.ensemble, other.ensemble);
+}

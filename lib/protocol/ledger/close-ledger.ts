@@ -1,0 +1,73 @@
+/**
+ * The writer's close (rule 9): first the seal, Tombstones at the slot after the last entry on NEG bookies of
+ * its write set, so that no stale reader takes that empty slot for a tail; then the metadata, OPEN -> CLOSED.
+ * Where either does not go through, the writer recovers its own ledger like anybody else. May run twice.
+ */
+import { FencelineError } from "../errors.ts";
+import { type EntryId, nextEntry } from "../ids.ts";
+import { ledgerKey } from "../items.ts";
+import type { Versioned } from "../ports.ts";
+import { updateItem } from "../update-item.ts";
+import { askBookie, entryCall } from "./ask-bookie.ts";
+import {
+  type ClosedLedger,
+  closeLedger,
+  fragmentAt,
+  type LedgerMetadata,
+  type OpenLedger,
+} from "./ledger-metadata.ts";
+import type { LedgerPorts } from "./ledger-ports.ts";
+import { recoverLedger } from "./recover-ledger.ts";
+import { negativeQuorum, writeSet } from "./write-set.ts";
+
+/** Without `end` something is outstanding, and only recovery may say where the ledger ends. */
+export async function closeCleanly(
+  ports: LedgerPorts,
+  ledger: Versioned<OpenLedger>,
+  end: { readonly lastEntry: EntryId; readonly length: number } | undefined,
+): Promise<ClosedLedger> {
+  const { ledgerId } = ledger.item;
+  if (end !== undefined && (await sealEnd(ports, ledger.item, end.lastEntry))) {
+    const { stored, wrote } = await updateItem(ports, ledgerKey(ledgerId), (current) => {
+      const item = current?.item;
+      if (item?.kind !== "ledger" || item.state !== "OPEN") return { kind: "keep" };
+      return { kind: "write", item: closeLedger(item, end) };
+    });
+    if (wrote) ports.trace.emit({ event: "ledger-closed", ledgerId, lastEntry: end.lastEntry, by: "writer" });
+    if (stored?.item.kind === "ledger" && stored.item.state === "CLOSED") return stored.item;
+  }
+  const recovered = await recoverLedger(ports, ledgerId);
+  if (recovered?.state === "CLOSED") return recovered;
+  throw new FencelineError("fenced", {
+    message: `ledger ${ledgerId} was deleted while its writer closed it`,
+    retryable: false,
+  });
+}
+
+/** SEAL(l): true once NEG bookies of the next entry's write set hold a Tombstone there. An occupied slot is not sealed. */
+export async function sealEnd(
+  ports: LedgerPorts,
+  ledger: LedgerMetadata,
+  lastEntry: EntryId,
+): Promise<boolean> {
+  const slot = nextEntry(lastEntry);
+  const set = writeSet(slot, fragmentAt(ledger, slot), ledger.replication);
+  const needed = negativeQuorum(ledger.replication);
+  return await new Promise<boolean>((resolve) => {
+    let sealed = 0;
+    let answered = 0;
+    for (const bookie of set) {
+      void askBookie(ports, {
+        ledgerId: ledger.ledgerId,
+        bookie,
+        what: entryCall("seal", slot),
+        call: (port) => port.seal(ledger.ledgerId, slot),
+      }).then((answer) => {
+        answered += 1;
+        if (answer.kind === "sealed") sealed += 1;
+        if (sealed >= needed) resolve(true);
+        else if (answered === set.length) resolve(false);
+      });
+    }
+  });
+}

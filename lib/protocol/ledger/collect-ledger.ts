@@ -1,0 +1,94 @@
+/**
+ * Collection of a DELETED ledger in two sweeps (rule 15). May run twice, and in several processes at once.
+ *
+ * C1 Only metadata that says DELETED, read consistently, authorises any deletion; a missing item never does.
+ * C2 The first sweep deletes entries up to the end. Fences, the seal and everything behind the end stay, so
+ *    that an add that was under way for weeks still finds its slot taken or its ledger fenced.
+ * C3 The second sweep, after the seal age, removes the rest, and the metadata last: while a bookie does not
+ *    answer the item stays, for it is the only memory of what is left.
+ */
+import type { BookieId, LedgerId } from "../ids.ts";
+import { ledgerKey } from "../items.ts";
+import { limits } from "../limits.ts";
+import type { BookieAddress } from "../place.ts";
+import type { Bookie } from "../ports.ts";
+import { removeItem } from "../update-item.ts";
+import { askBookie } from "./ask-bookie.ts";
+import { sealEnd } from "./close-ledger.ts";
+import type { DeletedLedger } from "./ledger-metadata.ts";
+import type { LedgerPorts } from "./ledger-ports.ts";
+
+export type SweepAnswer =
+  | { readonly kind: "swept" }
+  /** Nothing was touched. */
+  | { readonly kind: "not-deleted" }
+  | { readonly kind: "too-early"; readonly notBeforeMs: number }
+  | { readonly kind: "not-sealed" }
+  /** These bookies did not answer; sweep again later. */
+  | { readonly kind: "incomplete"; readonly silent: readonly BookieId[] };
+
+/** Deletes the entries of a DELETED ledger. */
+export async function sweepEntries(ports: LedgerPorts, id: LedgerId): Promise<SweepAnswer> {
+  const ledger = await readDeleted(ports, id);
+  if (ledger === undefined) return { kind: "not-deleted" };
+  if (!(await sealEnd(ports, ledger, ledger.lastEntry))) return { kind: "not-sealed" };
+  const silent = await sweep(ports, ledger, "sweep entries", (bookie) =>
+    bookie.deleteEntries(id, ledger.lastEntry),
+  );
+  if (silent.length > 0) return { kind: "incomplete", silent };
+  ports.trace.emit({ event: "ledger-swept", ledgerId: id, sweep: "first" });
+  return { kind: "swept" };
+}
+
+/** Removes what the first sweep kept, and then the metadata, once the seal age is over. */
+export async function sweepSeal(
+  ports: LedgerPorts,
+  id: LedgerId,
+  sealAgeMs: number = limits.sealAgeMs,
+): Promise<SweepAnswer> {
+  const ledger = await readDeleted(ports, id);
+  if (ledger === undefined) return { kind: "not-deleted" };
+  const notBeforeMs = ledger.deletedAtMs + Math.max(sealAgeMs, limits.sealAgeMinMs);
+  if (ports.clock.nowMs() < notBeforeMs) return { kind: "too-early", notBeforeMs };
+  const silent = await sweep(ports, ledger, "forget", (bookie) => bookie.forget(id));
+  if (silent.length > 0) return { kind: "incomplete", silent };
+  await removeItem(ports, ledgerKey(id), ({ item }) => item.kind === "ledger" && item.state === "DELETED");
+  ports.trace.emit({ event: "ledger-swept", ledgerId: id, sweep: "second" });
+  return { kind: "swept" };
+}
+
+/** C1. */
+async function readDeleted(ports: LedgerPorts, id: LedgerId): Promise<DeletedLedger | undefined> {
+  const item = (await ports.metadata.get(ledgerKey(id), "consistent"))?.item;
+  return item?.kind === "ledger" && item.state === "DELETED" ? item : undefined;
+}
+
+/** Asks every bookie that ever was a member; returns those that did not answer. */
+async function sweep(
+  ports: LedgerPorts,
+  ledger: DeletedLedger,
+  what: string,
+  call: (bookie: Bookie) => Promise<void>,
+): Promise<BookieId[]> {
+  const members = new Map<BookieId, BookieAddress>();
+  for (const fragment of ledger.fragments)
+    for (const member of fragment.ensemble) members.set(member.id, member);
+  const silent: BookieId[] = [];
+  const ids = new Set<BookieId>([...members.keys(), ...ledger.retired]);
+  await Promise.all(
+    [...ids].map(async (id) => {
+      const bookie = members.get(id) ?? { id, place: { region: ports.region, rack: "" } };
+      const answer = await askBookie(ports, {
+        ledgerId: ledger.ledgerId,
+        bookie,
+        what,
+        call: async (port) => {
+          await call(port);
+          return { kind: "done" } as const;
+        },
+      });
+      if (answer.kind === "unknown") silent.push(id);
+    }),
+  );
+  return silent;
+}

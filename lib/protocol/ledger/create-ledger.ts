@@ -1,0 +1,74 @@
+/**
+ * Creates a ledger: a random id, an ensemble, one put-if-absent. Whether the id was free is the store's
+ * word; a lost reply is settled by the write token (U2), so a ledger is never created twice.
+ */
+import { assert } from "../assert.ts";
+import { FencelineError } from "../errors.ts";
+import { type BookieId, newLedgerId } from "../ids.ts";
+import { ledgerKey } from "../items.ts";
+import { limits } from "../limits.ts";
+import type { LedgerDigest, Versioned } from "../ports.ts";
+import { updateItem } from "../update-item.ts";
+import { type LedgerOrigin, newLedger, type OpenLedger, type Replication } from "./ledger-metadata.ts";
+import type { LedgerPorts } from "./ledger-ports.ts";
+
+export interface CreateLedgerRequest {
+  readonly replication: Replication;
+  readonly digest: LedgerDigest;
+  readonly origin?: LedgerOrigin;
+  /** Bookies that just failed: used only if there is no ensemble without them. */
+  readonly avoid?: ReadonlySet<BookieId>;
+}
+
+/** An open ledger and when its metadata was last known at first hand (rule 15's clock assumption). */
+export interface CreatedLedger extends Versioned<OpenLedger> {
+  /** Wall time in ms, taken before the write that created it. */
+  readonly readAtMs: number;
+}
+
+export async function createLedger(ports: LedgerPorts, request: CreateLedgerRequest): Promise<CreatedLedger> {
+  for (let attempt = 0; attempt < limits.updateRoundsMax; attempt++) {
+    const ledgerId = newLedgerId(ports.random);
+    const readAtMs = ports.clock.nowMs();
+    const item = newLedger({
+      ledgerId,
+      replication: request.replication,
+      digest: request.digest,
+      ensemble: chooseEnsemble(ports, ledgerId, request),
+      createdAtMs: readAtMs,
+      ...(request.origin === undefined ? {} : { origin: request.origin }),
+    });
+    const outcome = await updateItem(ports, ledgerKey(ledgerId), (current) =>
+      current === undefined ? { kind: "write", item } : { kind: "keep" },
+    );
+    if (!outcome.wrote) continue;
+    assert(outcome.stored !== undefined, "a write leaves an item");
+    ports.trace.emit({
+      event: "ledger-created",
+      ledgerId,
+      ensemble: item.fragments.flatMap((fragment) => fragment.ensemble.map((member) => member.id)),
+    });
+    return { key: outcome.stored.key, item, version: outcome.stored.version, readAtMs };
+  }
+  throw new FencelineError("not_ready", {
+    message: "no free ledger id was found: the random port repeats itself",
+  });
+}
+
+function chooseEnsemble(ports: LedgerPorts, ledgerId: OpenLedger["ledgerId"], request: CreateLedgerRequest) {
+  const candidates = ports.topology.bookies();
+  const suspects = ports.suspects.among(candidates.map((candidate) => candidate.id));
+  const base = { ledgerId, replication: request.replication, candidates, home: ports.region };
+  const wary = new Set([...suspects, ...(request.avoid ?? [])]);
+  let reason = "";
+  for (const excluded of [wary, new Set<BookieId>()]) {
+    const answer = ports.placement.chooseEnsemble({ ...base, excluded });
+    if (answer.kind === "ensemble") return answer.ensemble;
+    reason = answer.reason;
+  }
+  throw new FencelineError("insufficient_regions", {
+    message: `no ensemble for a new ledger: ${reason}`,
+    sideEffects: "none",
+    details: { regions: [...new Set(candidates.map((candidate) => candidate.place.region))].sort() },
+  });
+}

@@ -1,0 +1,190 @@
+/**
+ * Reads one ledger, with metadata of any age (rules 13, 14).
+ *
+ * L1 An entry of an open ledger is returned only by T1 (at most a last add confirmed that some genuine entry
+ *    of the ledger carries) or T2 (the one before it is confirmed, and Originals of it were read from an ACK
+ *    set of its write set). Recovered copies and Tombstones never count.
+ * L2 "Nothing yet" is said after a negative quorum of `nothing` and then one consistent metadata read that
+ *    shows the same version, OPEN.
+ * L3 `confirmed` never falls: an entry that was returned once is returned again.
+ * L4 Nothing is answered on metadata last read consistently longer ago than a quarter of the seal age (rule 15).
+ * L5 Never fences, never writes.
+ */
+import { type BookieVerdict, FencelineError, insufficientRegions } from "../errors.ts";
+import { type EntryId, type LedgerId, NO_ENTRY, nextEntry, previousEntry } from "../ids.ts";
+import { ledgerKey } from "../items.ts";
+import { limits } from "../limits.ts";
+import type { SealedEntry, Versioned } from "../ports.ts";
+import { readAnyCopy } from "../reads/read-any-copy.ts";
+import { highestConfirmed } from "./fence-ensemble.ts";
+import { fragmentAt, type LedgerMetadata, type OpenLedger } from "./ledger-metadata.ts";
+import type { LedgerPorts } from "./ledger-ports.ts";
+import { MetadataAge } from "./metadata-age.ts";
+import { readTailSlot } from "./read-tail-slot.ts";
+import { writeSet } from "./write-set.ts";
+
+export type ReadConsistency = "strong" | "local";
+
+export type LedgerRead =
+  | { readonly kind: "entry"; readonly entry: SealedEntry }
+  /** Rule 14 held: the ledger is open and nothing was acknowledged there when the read began. */
+  | { readonly kind: "nothing-yet"; readonly ledger: Versioned<OpenLedger> }
+  /** The ledger is closed and ends before that entry. */
+  | { readonly kind: "beyond-end"; readonly lastEntry: EntryId }
+  | { readonly kind: "deleted" }
+  | { readonly kind: "missing" }
+  /** Local reads only: no bookie near by knows the entry to be confirmed. */
+  | { readonly kind: "unknown-tail" }
+  /** Bookies of the tail do not answer: the log's owner has to settle it (rule 14). */
+  | { readonly kind: "undecided"; readonly error: FencelineError };
+
+type Step = LedgerRead | { readonly kind: "again" };
+
+export class LedgerReader {
+  #known: Versioned<LedgerMetadata> | undefined;
+  #confirmed: EntryId = NO_ENTRY;
+  readonly #age: MetadataAge;
+
+  constructor(
+    private readonly ports: LedgerPorts,
+    readonly ledgerId: LedgerId,
+  ) {
+    this.#age = new MetadataAge(ports.clock);
+  }
+
+  /** The highest entry that this reader may return without asking for a quorum. */
+  get confirmed(): EntryId {
+    return this.#known?.item.state === "CLOSED" ? this.#known.item.lastEntry : this.#confirmed;
+  }
+
+  /** The last entry if the ledger is closed, else the highest last add confirmed that bookies named: a lower bound. */
+  async confirmedHint(): Promise<EntryId> {
+    const known = await this.#metadata();
+    if (known === undefined || known.item.state === "DELETED") return NO_ENTRY;
+    if (known.item.state === "CLOSED") return known.item.lastEntry;
+    this.#confirm(await highestConfirmed(this.ports, known.item));
+    return this.#confirmed;
+  }
+
+  async read(entry: EntryId, consistency: ReadConsistency): Promise<LedgerRead> {
+    for (let round = 0; round < limits.tailRoundsMax; round++) {
+      const known = await this.#metadata();
+      const step = await this.#step(known, entry, consistency);
+      if (step.kind !== "again" && this.#age.isFresh()) return step;
+    }
+    const message = `ledger ${this.ledgerId}: its metadata changed ${limits.tailRoundsMax} times under this read`;
+    return { kind: "undecided", error: new FencelineError("not_ready", { message, sideEffects: "none" }) };
+  }
+
+  async #step(
+    known: Versioned<LedgerMetadata> | undefined,
+    entry: EntryId,
+    consistency: ReadConsistency,
+  ): Promise<Step> {
+    if (known === undefined) return { kind: "missing" };
+    const item = known.item;
+    switch (item.state) {
+      case "DELETED":
+        return { kind: "deleted" };
+      case "CLOSED":
+        if (entry > item.lastEntry) return { kind: "beyond-end", lastEntry: item.lastEntry };
+        return await this.#readConfirmed(known, entry);
+      case "OPEN":
+      case "IN_RECOVERY":
+        if (entry <= this.#confirmed) return await this.#readConfirmed(known, entry);
+        if (consistency === "local") return await this.#readLocalTail(known, entry);
+        return await this.#readStrongTail(known, entry);
+    }
+  }
+
+  /** Any genuine copy of an entry that is certainly part of the ledger. */
+  async #readConfirmed(known: Versioned<LedgerMetadata>, entry: EntryId): Promise<Step> {
+    const set = writeSet(entry, fragmentAt(known.item, entry), known.item.replication);
+    const copy = await readAnyCopy(this.ports, known.item, entry, set);
+    if (copy.kind === "entry") return copy;
+    // The copies may have moved since this metadata was read (H75).
+    if (await this.#changedSince(known)) return { kind: "again" };
+    const what = `ledger ${this.ledgerId}: no copy of entry ${entry} could be read`;
+    return { kind: "undecided", error: insufficientRegions(what, copy.verdicts, "none") };
+  }
+
+  async #readLocalTail(known: Versioned<LedgerMetadata>, entry: EntryId): Promise<Step> {
+    this.#confirm(await highestConfirmed(this.ports, known.item));
+    return entry <= this.#confirmed ? await this.#readConfirmed(known, entry) : { kind: "unknown-tail" };
+  }
+
+  /** T2 builds on the entry before, so every entry from the last confirmed one on is read in its turn. */
+  async #readStrongTail(known: Versioned<LedgerMetadata>, entry: EntryId): Promise<Step> {
+    if (previousEntry(entry) > this.#confirmed) {
+      this.#confirm(await highestConfirmed(this.ports, known.item));
+      if (entry <= this.#confirmed) return { kind: "again" };
+    }
+    while (true) {
+      const next = nextEntry(this.#confirmed);
+      if (next > entry) return { kind: "again" };
+      const step = await this.#readTailSlot(known, next);
+      if (step.kind !== "entry" || next === entry) return step;
+    }
+  }
+
+  async #readTailSlot(known: Versioned<LedgerMetadata>, entry: EntryId): Promise<Step> {
+    const slot = await readTailSlot(this.ports, known.item, entry);
+    switch (slot.kind) {
+      case "on-ack-set": // T2
+        this.#confirm(entry);
+        return { kind: "entry", entry: slot.entry };
+      case "nothing":
+        return await this.#provenTail(known);
+      case "undecided":
+        this.#confirm(await highestConfirmed(this.ports, known.item)); // T1
+        if (entry <= this.#confirmed) return { kind: "again" };
+        return await this.#undecidedTail(known, entry, slot.verdicts);
+      case "ask-metadata":
+        return await this.#undecidedTail(known, entry, slot.verdicts);
+    }
+  }
+
+  /** L2: the consistent read that has to follow the last slot answer. */
+  async #provenTail(known: Versioned<LedgerMetadata>): Promise<Step> {
+    const now = await this.#refresh();
+    if (now === undefined || !sameVersion(now, known)) return { kind: "again" };
+    if (now.item.state === "OPEN") return { kind: "nothing-yet", ledger: { ...now, item: now.item } };
+    const message = `ledger ${this.ledgerId} is being recovered; its end is not known yet`;
+    return { kind: "undecided", error: new FencelineError("not_ready", { message, sideEffects: "none" }) };
+  }
+
+  async #undecidedTail(
+    known: Versioned<LedgerMetadata>,
+    entry: EntryId,
+    verdicts: readonly BookieVerdict[],
+  ): Promise<Step> {
+    if (await this.#changedSince(known)) return { kind: "again" };
+    const what = `ledger ${this.ledgerId}: whether entry ${entry} was acknowledged cannot be told`;
+    return { kind: "undecided", error: insufficientRegions(what, verdicts, "none") };
+  }
+
+  #confirm(entry: EntryId): void {
+    if (entry > this.#confirmed) this.#confirmed = entry;
+  }
+
+  async #changedSince(known: Versioned<LedgerMetadata>): Promise<boolean> {
+    const now = await this.#refresh();
+    return now === undefined || !sameVersion(now, known);
+  }
+
+  /** Metadata of any age, but not so old that nothing may be answered from it (L4). */
+  async #metadata(): Promise<Versioned<LedgerMetadata> | undefined> {
+    if (this.#known !== undefined && this.#age.isFresh()) return this.#known;
+    return await this.#refresh();
+  }
+
+  async #refresh(): Promise<Versioned<LedgerMetadata> | undefined> {
+    const read = await this.#age.read(() => this.ports.metadata.get(ledgerKey(this.ledgerId), "consistent"));
+    this.#known = read?.item.kind === "ledger" ? { ...read, item: read.item } : undefined;
+    return this.#known;
+  }
+}
+
+function sameVersion(one: Versioned, other: Versioned): boolean {
+  return one.version.revision === other.version.revision && one.version.token === other.version.token;
+}

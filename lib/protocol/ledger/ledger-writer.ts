@@ -1,0 +1,259 @@
+/**
+ * One writer's tenure of one open ledger: adds entries, acknowledges them in order, replaces bookies that
+ * fail, closes cleanly. Rules 5 to 9.
+ *
+ * W1 An entry is encoded once; every resend is the same object (rule 5).
+ * W2 Adds are acknowledged in entry-id order, each on an ACK set of its write set in the ensemble that the
+ *    metadata names (rule 5). `lastAddConfirmed` is the highest acknowledged entry and never falls.
+ * W3 While the ensemble changes nothing is acknowledged and nothing new is sent (rule 6a).
+ * W4 After a fence, or IN_RECOVERY, CLOSED or a foreign change seen in metadata, nothing is acknowledged any
+ *    more and the outcome of everything pending is unknown (rule 8).
+ * W5 Nothing is acknowledged on metadata last read longer ago than a quarter of the seal age (rule 15).
+ */
+import { assert } from "../assert.ts";
+import type { FencelineError } from "../errors.ts";
+import { type BookieId, type EntryId, NO_ENTRY, newTenure, nextEntry, type Tenure } from "../ids.ts";
+import { limits } from "../limits.ts";
+import type { Versioned } from "../ports.ts";
+import { askBookie, entryCall } from "./ask-bookie.ts";
+import { changeEnsemble } from "./change-ensemble.ts";
+import { closeCleanly } from "./close-ledger.ts";
+import { sealEntry } from "./entry.ts";
+import { type ClosedLedger, type Fragment, lastFragment, type OpenLedger } from "./ledger-metadata.ts";
+import type { LedgerPorts } from "./ledger-ports.ts";
+import { MetadataAge } from "./metadata-age.ts";
+import { type AddedEntry, ackedRegions, type HeldAdd, type PendingAdd, PendingAdds } from "./pending-adds.ts";
+import { memberAt, writeSetPositions } from "./write-set.ts";
+import { beingClosed, fenced, metadataSilent, notSent, outOfBookies } from "./writer-stops.ts";
+
+type Phase = "open" | "changing-ensemble" | "checking-metadata" | "stopped";
+
+export class LedgerWriter {
+  readonly tenure: Tenure;
+  /** Bookies that failed this writer. */
+  readonly suspects = new Set<BookieId>();
+  readonly #ports: LedgerPorts;
+  readonly #pending = new PendingAdds();
+  readonly #age: MetadataAge;
+  #ledger: Versioned<OpenLedger>;
+  /** Adds that wait for room or for the end of an ensemble change; none of them was sent. */
+  #held: HeldAdd[] = [];
+  #phase: Phase = "open";
+  #stopped: FencelineError | undefined;
+  #lastAddConfirmed: EntryId = NO_ENTRY;
+  #lastAddPushed: EntryId = NO_ENTRY;
+  #length = 0;
+  #closing: Promise<ClosedLedger> | undefined;
+  #whenIdle: (() => void)[] = [];
+
+  /** `ledger` is fresh: nobody has added to it. `readAtMs`: wall time of the last consistent read of it. */
+  constructor(ports: LedgerPorts, ledger: Versioned<OpenLedger> & { readonly readAtMs?: number }) {
+    this.#ports = ports;
+    this.#ledger = ledger;
+    this.#age = new MetadataAge(ports.clock, ledger.readAtMs);
+    this.tenure = newTenure(ports.random);
+  }
+
+  get ledger(): Versioned<OpenLedger> {
+    return this.#ledger;
+  }
+  get lastAddConfirmed(): EntryId {
+    return this.#lastAddConfirmed;
+  }
+  /** The highest entry that was sent to any bookie. */
+  get lastAddPushed(): EntryId {
+    return this.#lastAddPushed;
+  }
+  /** Payload bytes of all entries sent. */
+  get length(): number {
+    return this.#length;
+  }
+  get fragmentCount(): number {
+    return this.#ledger.item.fragments.length;
+  }
+  /** Why this writer will never acknowledge again. */
+  get stopped(): FencelineError | undefined {
+    return this.#stopped;
+  }
+
+  /**
+   * Adds an entry; resolves when it is acknowledged, in entry order. Rejects when the writer stops: with side
+   * effects "possible" if the entry was sent, "none" if it was not.
+   */
+  add(payload: Uint8Array): Promise<AddedEntry> {
+    assert(payload.length <= limits.entryPayloadBytesMax, `an entry of ${payload.length} bytes is too long`);
+    return new Promise((resolve, reject) => {
+      if (this.#stopped !== undefined) return reject(notSent(this.#stopped));
+      if (this.#closing !== undefined) return reject(beingClosed(this.#ledger.item.ledgerId));
+      this.#held.push({ payload, resolve, reject });
+      this.#sendHeld();
+    });
+  }
+
+  /** Waits for what is pending, then closes cleanly or, where that is not possible, by recovery (rule 9). */
+  close(): Promise<ClosedLedger> {
+    this.#closing ??= this.#close().catch((error) => {
+      this.#closing = undefined; // a later call tries again, by recovery
+      throw error;
+    });
+    return this.#closing;
+  }
+
+  async #close(): Promise<ClosedLedger> {
+    while (this.#stopped === undefined && this.#pending.count + this.#held.length > 0) {
+      await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+    }
+    const end = { lastEntry: this.#lastAddConfirmed, length: this.#length };
+    const clean = this.#stopped === undefined;
+    this.#stop(beingClosed(this.#ledger.item.ledgerId), false);
+    return await closeCleanly(this.#ports, this.#ledger, clean ? end : undefined);
+  }
+
+  #sendHeld(): void {
+    while (this.#phase === "open") {
+      const next = this.#held[0];
+      if (next === undefined || !this.#pending.hasRoomFor(next.payload.length)) return;
+      this.#held.shift();
+      this.#send(next);
+    }
+  }
+
+  #send({ payload, resolve, reject }: HeldAdd): void {
+    const entryId = nextEntry(this.#lastAddPushed);
+    const { ledgerId, digest, replication } = this.#ledger.item;
+    this.#lastAddPushed = entryId;
+    this.#length += payload.length;
+    const header = { ledgerId, entryId, lastAddConfirmed: this.#lastAddConfirmed, length: this.#length };
+    const entry = sealEntry(this.#ports.digest, digest, { ...header, tenure: this.tenure }, payload);
+    const add: PendingAdd = { entry, acked: new Set(), failed: new Map(), resolve, reject };
+    this.#pending.push(add);
+    for (const position of writeSetPositions(entryId, replication)) void this.#sendTo(add, position);
+  }
+
+  async #sendTo(add: PendingAdd, position: number): Promise<void> {
+    const { ledgerId } = this.#ledger.item;
+    const bookie = memberAt(this.#fragment(), position);
+    const what = entryCall("add", add.entry.header.entryId);
+    const answer = await askBookie(this.#ports, {
+      ledgerId,
+      bookie,
+      what,
+      call: (port) => port.add(add.entry),
+    });
+    if (this.#phase === "stopped") return;
+    if (answer.kind === "fenced") return this.#stop(fenced(ledgerId, `${bookie.id} is fenced`));
+    if (memberAt(this.#fragment(), position).id !== bookie.id) return; // replaced meanwhile (P2)
+    if (answer.kind === "ok") {
+      this.suspects.delete(bookie.id);
+      add.failed.delete(position);
+      add.acked.add(position);
+    } else {
+      this.suspects.add(bookie.id);
+      add.failed.set(position, answer.reason);
+    }
+    this.#advance();
+  }
+
+  /** Delivers what is complete, changes the ensemble if something is blocked, sends what was held. */
+  #advance(): void {
+    this.#acknowledge();
+    if (this.#phase === "open" && this.#blocked() !== undefined) void this.#changeEnsemble();
+    this.#sendHeld();
+    if (this.#pending.count + this.#held.length === 0) this.#wakeIdle();
+  }
+
+  #acknowledge(): void {
+    const { ledgerId, replication } = this.#ledger.item;
+    while (this.#phase === "open") {
+      const head = this.#pending.completeHead(this.#fragment(), replication);
+      if (head === undefined) return;
+      if (!this.#age.isFresh()) return void this.#checkMetadata();
+      const entryId = head.entry.header.entryId;
+      assert(entryId === nextEntry(this.#lastAddConfirmed), "W2: acknowledged in entry-id order");
+      this.#pending.shift();
+      this.#lastAddConfirmed = entryId;
+      this.#ports.trace.emit({ event: "entry-acknowledged", ledgerId, entryId });
+      head.resolve({ entryId, regions: ackedRegions(head, this.#fragment()) });
+    }
+  }
+
+  /** Rule 6, with acknowledgements frozen and new adds held back by the phase (W3). */
+  async #changeEnsemble(): Promise<void> {
+    this.#phase = "changing-ensemble";
+    const { ledgerId } = this.#ledger.item;
+    try {
+      const answer = await changeEnsemble(this.#ports, {
+        ledger: this.#ledger,
+        lastAddConfirmed: this.#lastAddConfirmed,
+        unacknowledged: this.#pending.all().map((add) => add.entry),
+        failedPositions: this.#pending.failedPositions(),
+      });
+      if (this.#stopped !== undefined) return;
+      if (answer.kind === "fenced") return this.#stop(fenced(ledgerId, answer.reason));
+      if (answer.kind === "refused") return this.#refused(answer.reason);
+      this.#ledger = answer.ledger;
+      this.#pending.adoptCopies(answer.positions, answer.ledger.item.replication); // rule 6d
+    } catch (error) {
+      if (this.#stopped !== undefined) return;
+      return this.#stop(metadataSilent(ledgerId, "an ensemble change may or may not be written", error));
+    }
+    this.#phase = "open";
+    this.#advance();
+  }
+
+  /** Rule 7: no replacement. The ledger is left to recovery, and what is pending to what recovery finds. */
+  #refused(reason: string): void {
+    const { ledgerId } = this.#ledger.item;
+    this.#ports.trace.emit({ event: "ensemble-change-refused", ledgerId, reason });
+    const head = this.#blocked();
+    if (head !== undefined) {
+      this.#stop(outOfBookies(this.#ledger.item, head, reason));
+      return;
+    }
+    this.#phase = "open";
+    this.#advance();
+  }
+
+  /** W5: reads the metadata again before anything more is acknowledged. */
+  async #checkMetadata(): Promise<void> {
+    this.#phase = "checking-metadata";
+    const { ledgerId } = this.#ledger.item;
+    const state = await this.#age.readState(this.#ports, ledgerId);
+    if (this.#stopped !== undefined) return;
+    if (state.kind === "silent") {
+      return this.#stop(metadataSilent(ledgerId, "its metadata could not be read again", state.error));
+    }
+    if (state.state !== "OPEN") return this.#stop(fenced(ledgerId, `the ledger is ${state.state}`));
+    this.#phase = "open";
+    this.#advance();
+  }
+
+  /** W4: rejects everything, once and for all. */
+  #stop(reason: FencelineError, trace = true): void {
+    if (this.#phase === "stopped") return;
+    this.#phase = "stopped";
+    this.#stopped = reason;
+    const { ledgerId } = this.#ledger.item;
+    const lastAddConfirmed = this.#lastAddConfirmed;
+    if (trace) {
+      this.#ports.trace.emit({ event: "writer-stopped", ledgerId, lastAddConfirmed, reason: reason.message });
+    }
+    for (const add of this.#pending.drain()) add.reject(reason);
+    const unsent = notSent(reason);
+    for (const held of this.#held.splice(0)) held.reject(unsent);
+    this.#wakeIdle();
+  }
+
+  #wakeIdle(): void {
+    for (const wake of this.#whenIdle.splice(0)) wake();
+  }
+
+  /** An add that can no longer be acknowledged on this ensemble. */
+  #blocked(): PendingAdd | undefined {
+    return this.#pending.blocked(this.#fragment(), this.#ledger.item.replication);
+  }
+
+  #fragment(): Fragment {
+    return lastFragment(this.#ledger.item);
+  }
+}

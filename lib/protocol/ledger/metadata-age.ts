@@ -1,0 +1,49 @@
+/**
+ * The one clock assumption (rule 15): a process whose last consistent metadata read is older than a quarter
+ * of the seal age acknowledges nothing and answers nothing until it has read again. Measured on wall time,
+ * since a frozen process's monotonic time may stand still; a wall clock that went back counts as old.
+ */
+import type { LedgerId } from "../ids.ts";
+import { ledgerKey } from "../items.ts";
+import { limits } from "../limits.ts";
+import type { Clock, MetadataStore } from "../ports.ts";
+import type { LedgerMetadata } from "./ledger-metadata.ts";
+
+export class MetadataAge {
+  #readAtMs: number;
+
+  constructor(
+    private readonly clock: Clock,
+    readAtMs: number = Number.NEGATIVE_INFINITY,
+  ) {
+    this.#readAtMs = readAtMs;
+  }
+
+  isFresh(): boolean {
+    const ageMs = this.clock.nowMs() - this.#readAtMs;
+    return ageMs >= 0 && ageMs < limits.metadataAgeMaxMs;
+  }
+
+  /** Reads a ledger's state consistently. */
+  async readState(
+    ports: { readonly metadata: MetadataStore },
+    id: LedgerId,
+  ): Promise<
+    { kind: "state"; state: LedgerMetadata["state"] | "missing" } | { kind: "silent"; error: unknown }
+  > {
+    try {
+      const item = (await this.read(() => ports.metadata.get(ledgerKey(id), "consistent")))?.item;
+      return { kind: "state", state: item?.kind === "ledger" ? item.state : "missing" };
+    } catch (error) {
+      return { kind: "silent", error };
+    }
+  }
+
+  /** Makes a consistent read and counts its age from before it began. */
+  async read<T>(consistentRead: () => Promise<T>): Promise<T> {
+    const startedAtMs = this.clock.nowMs();
+    const result = await consistentRead();
+    this.#readAtMs = startedAtMs;
+    return result;
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * The writer's queue of entries that were sent and not yet acknowledged, in entry-id order.
+ *
+ * P1 Ids in the queue are consecutive; the head is the last add confirmed plus one.
+ * P2 An ack counts for the bookie that stands at the position now; a replaced bookie's acks are dropped.
+ */
+import { assert } from "../assert.ts";
+import { type EntryId, nextEntry, type Region } from "../ids.ts";
+import { limits } from "../limits.ts";
+import type { SealedEntry } from "../ports.ts";
+import type { Fragment, Replication } from "./ledger-metadata.ts";
+import { isAckSet, memberAt, writeSetPositions } from "./write-set.ts";
+
+export interface AddedEntry {
+  readonly entryId: EntryId;
+  /** Regions whose bookies are known to hold the entry. */
+  readonly regions: readonly Region[];
+}
+
+export interface PendingAdd {
+  readonly entry: SealedEntry;
+  /** Ensemble positions that answered OK. */
+  readonly acked: Set<number>;
+  /** Ensemble positions whose outcome is unknown, and what was last heard of them. */
+  readonly failed: Map<number, string>;
+  readonly resolve: (added: AddedEntry) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** An add that was not sent yet. */
+export interface HeldAdd {
+  readonly payload: Uint8Array;
+  readonly resolve: (added: AddedEntry) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class PendingAdds {
+  #queue: PendingAdd[] = [];
+  #bytes = 0;
+
+  get count(): number {
+    return this.#queue.length;
+  }
+
+  /** Whether an entry with this payload may be sent now. One entry always may. */
+  hasRoomFor(payloadBytes: number): boolean {
+    if (this.#queue.length === 0) return true;
+    return this.#queue.length < limits.pendingAddsMax && this.#bytes + payloadBytes <= limits.pendingBytesMax;
+  }
+
+  push(add: PendingAdd): void {
+    const last = this.#queue.at(-1);
+    const expected = last === undefined ? undefined : nextEntry(last.entry.header.entryId);
+    assert(
+      expected === undefined || expected === add.entry.header.entryId,
+      "P1: pending ids are consecutive",
+    );
+    this.#queue.push(add);
+    this.#bytes += add.entry.payload.length;
+  }
+
+  /** The head, if an ACK set of the fragment's bookies holds it (rule 5). */
+  completeHead(fragment: Fragment, replication: Replication): PendingAdd | undefined {
+    const head = this.#queue[0];
+    if (head === undefined) return undefined;
+    const holders = [...head.acked].map((position) => memberAt(fragment, position));
+    return isAckSet(holders, replication) ? head : undefined;
+  }
+
+  /** An add for which failures leave no ACK set within reach: then, and only then, the ensemble changes (rule 6). */
+  blocked(fragment: Fragment, replication: Replication): PendingAdd | undefined {
+    return this.#queue.find((add) => {
+      const positions = writeSetPositions(add.entry.header.entryId, replication);
+      const open = positions.filter((position) => !add.failed.has(position));
+      return !isAckSet(
+        open.map((position) => memberAt(fragment, position)),
+        replication,
+      );
+    });
+  }
+
+  shift(): void {
+    const head = this.#queue.shift();
+    if (head !== undefined) this.#bytes -= head.entry.payload.length;
+  }
+
+  all(): readonly PendingAdd[] {
+    return this.#queue;
+  }
+
+  /** Positions that some pending add failed at, in order. */
+  failedPositions(): number[] {
+    const failed = new Set(this.#queue.flatMap((add) => [...add.failed.keys()]));
+    return [...failed].sort((one, other) => one - other);
+  }
+
+  /**
+   * The bookies at `positions` were replaced, and the replacements hold every pending entry that is theirs:
+   * their OKs count from here on, the acks of those they replaced no more (P2, rule 6d).
+   */
+  adoptCopies(positions: readonly number[], replication: Replication): void {
+    for (const add of this.#queue) {
+      const writeSet = writeSetPositions(add.entry.header.entryId, replication);
+      for (const position of positions.filter((one) => writeSet.includes(one))) {
+        add.failed.delete(position);
+        add.acked.add(position);
+      }
+    }
+  }
+
+  /** Empties the queue. */
+  drain(): PendingAdd[] {
+    const drained = this.#queue;
+    this.#queue = [];
+    this.#bytes = 0;
+    return drained;
+  }
+}
+
+/** The regions that hold the entry now. */
+export function ackedRegions(add: PendingAdd, fragment: Fragment): Region[] {
+  return [...new Set([...add.acked].map((position) => memberAt(fragment, position).place.region))].sort();
+}

@@ -1,0 +1,42 @@
+/**
+ * Why a writer stopped, said to its callers (rule 8): what was sent may have been recorded, and recovery will
+ * decide; what no bookie has seen was not.
+ */
+import { type BookieVerdict, FencelineError, insufficientRegions } from "../errors.ts";
+import type { LedgerId } from "../ids.ts";
+import { lastFragment, type OpenLedger } from "./ledger-metadata.ts";
+import type { PendingAdd } from "./pending-adds.ts";
+import { memberAt, writeSetPositions } from "./write-set.ts";
+
+export function fenced(ledgerId: LedgerId, reason: string): FencelineError {
+  const message = `ledger ${ledgerId}: ${reason}; whether pending entries were recorded is decided by recovery`;
+  return new FencelineError("fenced", { message });
+}
+
+export function beingClosed(ledgerId: LedgerId): FencelineError {
+  const message = `ledger ${ledgerId} is being closed by its writer`;
+  return new FencelineError("not_ready", { message, sideEffects: "none" });
+}
+
+export function metadataSilent(ledgerId: LedgerId, what: string, cause: unknown): FencelineError {
+  return new FencelineError("unavailable", { message: `ledger ${ledgerId}: ${what}`, cause });
+}
+
+/** Too few bookies can be had for `add`; says who answered what. */
+export function outOfBookies(ledger: OpenLedger, add: PendingAdd, reason: string): FencelineError {
+  const fragment = lastFragment(ledger);
+  const positions = writeSetPositions(add.entry.header.entryId, ledger.replication);
+  const verdicts: BookieVerdict[] = positions.map((position) => {
+    const { id, place } = memberAt(fragment, position);
+    const failure = add.failed.get(position);
+    const said = add.acked.has(position) ? "stored it" : `unknown (${failure ?? "no answer yet"})`;
+    return { bookie: id, region: place.region, said };
+  });
+  return insufficientRegions(`ledger ${ledger.ledgerId}: ${reason}`, verdicts, "possible");
+}
+
+/** The same reason for an add that no bookie has seen. */
+export function notSent(reason: FencelineError): FencelineError {
+  const { message, details, retryable } = reason;
+  return new FencelineError(reason.code, { message, details, retryable, sideEffects: "none", cause: reason });
+}
