@@ -1,0 +1,221 @@
+/** The set-up script in checkouts of its own, with an npm that only notes that it was called. */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+
+const script = fileURLToPath(new URL("../../bin/setup.mjs", import.meta.url));
+
+/** Notes the call, prints to stdout, waits while `slow` exists, then lays out what the lock file names. */
+const fakeNpm = `#!${process.execPath}
+const fs = require("node:fs");
+fs.appendFileSync("npm-calls", process.argv.slice(2).join(" ") + "\\n");
+console.log("added 1 package");
+if (fs.existsSync("broken")) process.exit(7);
+fs.rmSync("node_modules", { recursive: true, force: true });
+const finish = () => {
+  if (fs.existsSync("slow")) return setTimeout(finish, 10);
+  fs.mkdirSync("node_modules");
+  fs.copyFileSync("package-lock.json", "node_modules/.package-lock.json");
+};
+finish();
+`;
+
+let root: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "fenceline-setup-"));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  mkdirSync(join(root, "bin"));
+  mkdirSync(join(root, "fake"));
+  copyFileSync(script, join(root, "bin/setup.mjs"));
+  write("fake/npm", fakeNpm, 0o755);
+  write("fake/package.json", '{"type":"commonjs"}');
+  write("package.json", JSON.stringify({ type: "module", engines: { node: ">=20.20" } }));
+  writeLock({ "node_modules/a": { version: "1.0.0", integrity: "sha512-a" } });
+});
+
+function write(path: string, text: string, mode = 0o644): void {
+  writeFileSync(join(root, path), text, { mode });
+}
+
+function writeLock(packages: object, path = "package-lock.json"): void {
+  write(path, JSON.stringify({ packages: { "": { name: "x" }, ...packages } }));
+}
+
+function environment(): NodeJS.ProcessEnv {
+  return { ...process.env, PATH: `${join(root, "fake")}${delimiter}${process.env.PATH}` };
+}
+
+function setUp(path = root) {
+  const options = { env: environment(), encoding: "utf8", timeout: 15_000 } as const;
+  return spawnSync(process.execPath, [join(path, "bin/setup.mjs")], options);
+}
+
+function start(): ChildProcess {
+  const child = spawn(process.execPath, [join(root, "bin/setup.mjs")], {
+    env: environment(),
+    stdio: "ignore",
+  });
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  return child;
+}
+
+function ended(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve) => child.once("exit", resolve));
+}
+
+function npmCalls(): number {
+  if (!existsSync(join(root, "npm-calls"))) return 0;
+  return readFileSync(join(root, "npm-calls"), "utf8").trim().split("\n").length;
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+describe("installing", () => {
+  test("a fresh checkout is installed once, by npm ci, with nothing on stdout", () => {
+    const first = setUp();
+    expect(first).toMatchObject({ status: 0, stdout: "" });
+    expect(first.stderr).toContain("added 1 package");
+    expect(readFileSync(join(root, "npm-calls"), "utf8")).toMatch(/^ci /);
+    expect(setUp()).toMatchObject({ status: 0, stdout: "", stderr: "" });
+    expect(npmCalls()).toBe(1);
+  });
+
+  test("another lock file is installed anew", () => {
+    setUp();
+    writeLock({ "node_modules/a": { version: "1.0.1", integrity: "sha512-b" } });
+    setUp();
+    setUp();
+    expect(npmCalls()).toBe(2);
+  });
+
+  test("removed modules are installed anew", () => {
+    setUp();
+    rmSync(join(root, "node_modules"), { recursive: true });
+    setUp();
+    expect(npmCalls()).toBe(2);
+  });
+
+  test("a failed npm is reported with what to do, and tried again next time", () => {
+    write("broken", "");
+    const failed = setUp();
+    expect(failed).toMatchObject({ status: 1, stdout: "" });
+    expect(failed.stderr).toContain("npm ci ended with exit code 7");
+    expect(failed.stderr).not.toContain("at runNpmCi");
+    rmSync(join(root, "broken"));
+    expect(setUp().status).toBe(0);
+    expect(npmCalls()).toBe(2);
+  });
+
+  test("without npm the error says so", () => {
+    const result = spawnSync(process.execPath, [join(root, "bin/setup.mjs")], {
+      env: { PATH: join(root, "bin") },
+      encoding: "utf8",
+    });
+    expect(result.status).toBe(1);
+    expect(result.stderr).toContain("npm ci could not start");
+  });
+
+  test("called through a symbolic link it still does its work", () => {
+    const link = `${root}-link`;
+    symlinkSync(root, link);
+    onTestFinished(() => rmSync(link));
+    expect(setUp(link).status).toBe(0);
+    expect(npmCalls()).toBe(1);
+  });
+});
+
+describe("what a person installed", () => {
+  const a = { version: "1.0.0", integrity: "sha512-a" };
+  const elsewhere = { version: "1.0.0", optional: true, cpu: ["none"], os: [process.platform] };
+  const here = { ...elsewhere, cpu: [process.arch] };
+
+  test.each([
+    ["the same packages", { "node_modules/a": a }, { "node_modules/a": a }, 0],
+    [
+      "without those for other machines",
+      { "node_modules/a": a, "node_modules/e": elsewhere },
+      { "node_modules/a": a },
+      0,
+    ],
+    [
+      "without the one for this machine",
+      { "node_modules/a": a, "node_modules/h": here },
+      { "node_modules/a": a },
+      1,
+    ],
+    ["another version", { "node_modules/a": a }, { "node_modules/a": { ...a, version: "1.0.1" } }, 1],
+    ["another content", { "node_modules/a": a }, { "node_modules/a": { ...a, integrity: "sha512-x" } }, 1],
+    ["one too few", { "node_modules/a": a, "node_modules/b": a }, { "node_modules/a": a }, 1],
+    ["one too many", { "node_modules/a": a }, { "node_modules/a": a, "node_modules/b": a }, 1],
+  ])("%s", (_, wanted, installed, calls) => {
+    mkdirSync(join(root, "node_modules"));
+    writeLock(wanted);
+    writeLock(installed, "node_modules/.package-lock.json");
+    expect(setUp().status).toBe(0);
+    expect(npmCalls()).toBe(calls);
+  });
+
+  test("a package without a lock file is left alone", () => {
+    rmSync(join(root, "package-lock.json"));
+    expect(setUp()).toMatchObject({ status: 0, stderr: "" });
+    expect(npmCalls()).toBe(0);
+  });
+});
+
+describe("two at once", () => {
+  test("one installs, the others wait for it and install nothing", async () => {
+    write("slow", "");
+    const first = ended(start());
+    await until(() => npmCalls() === 1);
+    const others = [ended(start()), ended(start())];
+    rmSync(join(root, "slow"));
+    expect(await Promise.all([first, ...others])).toEqual([0, 0, 0]);
+    expect(npmCalls()).toBe(1);
+    expect(existsSync(join(root, ".fenceline/setup.lock"))).toBe(false);
+  });
+
+  test("a lock whose holder is dead is taken over", () => {
+    const dead = spawnSync(process.execPath, ["-e", ""]).pid;
+    mkdirSync(join(root, ".fenceline"));
+    write(".fenceline/setup.lock", `${dead}\n`);
+    expect(setUp().status).toBe(0);
+    expect(npmCalls()).toBe(1);
+  });
+
+  test("a signal stops npm as well, and the next run starts over", async () => {
+    write("slow", "");
+    const child = start();
+    await until(() => npmCalls() === 1);
+    const code = ended(child);
+    child.kill("SIGTERM");
+    expect(await code).toBe(1);
+    expect(existsSync(join(root, ".fenceline/setup.lock"))).toBe(false);
+    rmSync(join(root, "slow"));
+    expect(setUp().status).toBe(0);
+  });
+});
+
+test("a Node that is too old is told which one is needed", () => {
+  write("package.json", JSON.stringify({ type: "module", engines: { node: ">=999.3" } }));
+  const result = setUp();
+  expect(result).toMatchObject({ status: 1, stdout: "" });
+  expect(result.stderr).toContain(`Node ${process.versions.node} is too old: >=999.3 is needed`);
+  expect(npmCalls()).toBe(0);
+});

@@ -1,0 +1,48 @@
+/** The repository's habits, checked on its own files. Each rule shows in test/tidy that it can fail. */
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { documentLinks, documentPaths, scriptPaths } from "./tidy/documents.ts";
+import { importDirections } from "./tidy/import-directions.ts";
+import { protocolPurity, silentLibrary } from "./tidy/protocol-purity.ts";
+import { deadFiles, type TestOnly } from "./tidy/reachability.ts";
+import { type Rule, readRepository } from "./tidy/repository.ts";
+import { exportShapes, fileNames } from "./tidy/shape.ts";
+import { fileLengths, functionLengths, lineLengths } from "./tidy/sizes.ts";
+import { foreignWords, machinePaths, unfinishedMarks } from "./tidy/wording.ts";
+
+/** Files under lib that only tests reach: path, and why it stays. An entry no longer needed fails. */
+const testOnly: TestOnly = {};
+
+const rules: Readonly<Record<string, Rule>> = {
+  "imports go from roots to surface and adapters, to formats, to the protocol": importDirections,
+  "lib/protocol sees no clock, chance, timer, host or locale": protocolPurity,
+  "only lib/cli writes to the console": silentLibrary,
+  "files are short": fileLengths,
+  "functions are short": functionLengths,
+  "lines are short": lineLengths,
+  "names say what is in a file": fileNames,
+  "no default exports, no barrels": exportShapes,
+  "every file is needed by the product, or by tests for a stated reason": (files) =>
+    deadFiles(files, testOnly),
+  "no paths of one machine": machinePaths,
+  "no marks of unfinished work": unfinishedMarks,
+  "no words that are not about the product": foreignWords,
+  "links in documents lead somewhere": documentLinks,
+  "paths and scripts that documents name exist": documentPaths,
+  "files that scripts name exist": scriptPaths,
+};
+
+describe("the repository", () => {
+  const files = readRepository(fileURLToPath(new URL("..", import.meta.url)));
+
+  test("is read whole", () => {
+    const paths = new Set(files.map((file) => file.path));
+    for (const path of ["package.json", "lib/protocol/ports.ts", "test/tidy.test.ts", ".ci/run"]) {
+      expect(paths).toContain(path);
+    }
+  });
+
+  test.each(Object.entries(rules))("%s", (_, rule) => {
+    expect(rule(files)).toEqual([]);
+  });
+});

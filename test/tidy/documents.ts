@@ -1,0 +1,83 @@
+/** What the documents and the package's scripts point at must exist. */
+import { dirname, join } from "node:path/posix";
+import { isWithin, type SourceFile } from "./repository.ts";
+
+const fence = /^(```|~~~)[\s\S]*?^\1/gm;
+
+/** Links between documents, with their headings; addresses on the web are not followed. */
+export function documentLinks(files: readonly SourceFile[]): string[] {
+  return documents(files).flatMap((file) => {
+    const prose = file.text.replace(fence, "").replace(/`[^`\n]*`/g, "");
+    const links = [...prose.matchAll(/\]\(([^)\s]+)(?:\s+"[^"]*")?\)|^\[[^\]]+\]:\s*(\S+)/gm)];
+    return links
+      .map((link) => link[1] ?? link[2] ?? "")
+      .filter((target) => !/^[a-z]+:/.test(target) && !leadsSomewhere(files, file, target))
+      .map((target) => `${file.path}: the link ${target} leads nowhere`);
+  });
+}
+
+function leadsSomewhere(files: readonly SourceFile[], from: SourceFile, target: string): boolean {
+  const [path = "", heading] = target.split("#");
+  const there = path === "" ? from.path : join(dirname(from.path), path).replace(/\/$/, "");
+  if (!exists(files, there)) return false;
+  const document = files.find((file) => file.path === there);
+  return heading === undefined || document === undefined || headingsOf(document).has(heading);
+}
+
+/** Anchors as code hosts derive them: lower case, no punctuation, hyphens for blanks, repeats numbered. */
+function headingsOf(document: SourceFile): Set<string> {
+  const anchors = new Set<string>();
+  for (const [, title = ""] of document.text.replace(fence, "").matchAll(/^#{1,6}\s+(.+?)\s*#*$/gm)) {
+    const plain = title.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").toLowerCase();
+    const anchor = plain.replace(/[^\p{L}\p{N}\s_-]/gu, "").replace(/\s/g, "-");
+    let unique = anchor;
+    for (let n = 1; anchors.has(unique); n += 1) unique = `${anchor}-${n}`;
+    anchors.add(unique);
+  }
+  return anchors;
+}
+
+/** Paths into this repository that a document names in code, and the npm scripts that it tells of. */
+export function documentPaths(files: readonly SourceFile[]): string[] {
+  const scripts = scriptsOf(files);
+  return documents(files).flatMap((file) => {
+    const code = [...file.text.matchAll(fence), ...file.text.replace(fence, "").matchAll(/`[^`\n]*`/g)];
+    return code.flatMap(([text]) => [
+      ...pathsIn(text)
+        .filter((path) => !exists(files, path))
+        .map((path) => `${file.path}: names ${path}, which does not exist`),
+      ...[...text.matchAll(/\bnpm run (?:--\S+ |-s )*([\w:-]+)/g)]
+        .filter(([, script = ""]) => !(script in scripts))
+        .map(([, script]) => `${file.path}: names npm run ${script}, which package.json does not have`),
+    ]);
+  });
+}
+
+/** Files that a script starts or hands on. */
+export function scriptPaths(files: readonly SourceFile[]): string[] {
+  return Object.entries(scriptsOf(files)).flatMap(([script, command]) =>
+    pathsIn(command)
+      .filter((path) => !exists(files, path))
+      .map((path) => `package.json: the script ${script} names ${path}, which does not exist`),
+  );
+}
+
+/** Words that look like paths from the root. One with a placeholder in it is no path. */
+function pathsIn(text: string): string[] {
+  const words = text.split(/[\s`"'()[\],;|]+/).map((word) => word.replace(/^\.\/|[.:]+$/g, ""));
+  const isPath = (word: string) => /^(?:lib|bin|functions|test|docs|\.ci)\/[\w./-]+$/.test(word);
+  return words.filter(isPath).map((word) => word.replace(/\/$/, ""));
+}
+
+function exists(files: readonly SourceFile[], path: string): boolean {
+  return path === "." || files.some((file) => isWithin(file.path, path));
+}
+
+function documents(files: readonly SourceFile[]): SourceFile[] {
+  return files.filter((file) => file.path.endsWith(".md"));
+}
+
+function scriptsOf(files: readonly SourceFile[]): Readonly<Record<string, string>> {
+  const text = files.find((file) => file.path === "package.json")?.text;
+  return text === undefined ? {} : (JSON.parse(text).scripts ?? {});
+}

@@ -1,0 +1,111 @@
+/**
+ * Who may import whom. Composition roots reach for the surface and the adapters, those for the formats, all
+ * of them for the protocol, and the protocol for nothing. A folder without a row may import nothing at all.
+ */
+import { importsOf, resolve } from "./parse.ts";
+import { isCode, isWithin, type SourceFile } from "./repository.ts";
+
+interface Row {
+  /** Folders or files, from the repository's root; its own folder goes without saying. */
+  readonly files?: readonly string[];
+  /** As `files`, but for `import type` alone. */
+  readonly types?: readonly string[];
+  /** Packages, or scopes with their slash. */
+  readonly packages?: readonly string[];
+  /** Whether Node's own modules are there. */
+  readonly node?: boolean;
+  /** A composition root: anything, save what lies in these. */
+  readonly anythingBut?: readonly string[];
+}
+
+const protocol = "lib/protocol";
+const formats = "lib/formats";
+
+/** The first row whose folder holds the file counts; `*` is one path element. */
+const table: readonly (readonly [folder: string, row: Row])[] = [
+  ["lib/protocol", {}],
+  ["lib/environment.ts", {}],
+  ["lib/formats", { files: [protocol] }],
+  ["lib/adapters/memory", { files: [protocol, formats] }],
+  ["lib/adapters/level", { files: [protocol, formats], packages: ["classic-level"], node: true }],
+  ["lib/adapters/node", { files: [protocol, formats], node: true }],
+  ["lib/adapters/aws", { files: [protocol, formats], packages: ["@aws-sdk/", "@smithy/"], node: true }],
+  ["lib/api", { files: [protocol], packages: ["hono", "@hono/zod-openapi", "zod"] }],
+  ["lib/client", { files: [protocol], types: ["lib/api"] }],
+  ["lib/console", {}],
+  [
+    "lib/infra",
+    {
+      files: [
+        "lib/environment.ts",
+        "lib/protocol/limits.ts",
+        "lib/protocol/assert.ts",
+        "lib/protocol/placement",
+      ],
+      packages: ["aws-cdk-lib", "constructs", "cdk-nag"],
+      node: true,
+    },
+  ],
+  [
+    "lib/local",
+    {
+      files: [protocol, formats, "lib/adapters", "lib/api", "lib/console"],
+      packages: ["hono", "@hono/node-server"],
+      node: true,
+    },
+  ],
+  ["lib/cli", { files: ["lib/api", "lib/client", "lib/local"], packages: ["commander"], node: true }],
+  ["lib/index.ts", { files: [protocol, "lib/client", "lib/adapters/aws", "lib/adapters/node"] }],
+  [
+    "functions/*",
+    {
+      files: [protocol, formats, "lib/api", "lib/console", "lib/environment.ts"].concat(
+        "lib/adapters/aws",
+        "lib/adapters/node",
+      ),
+      packages: ["hono", "@aws-lambda-powertools/", "aws-lambda"],
+      node: true,
+    },
+  ],
+  ["bin", { anythingBut: ["test"] }],
+  ["test", { anythingBut: [] }],
+];
+
+export function importDirections(files: readonly SourceFile[]): string[] {
+  return files
+    .filter((file) => isCode(file.path) && /^(lib|bin|functions|test)\//.test(file.path))
+    .flatMap((file) => {
+      const placed = rowOf(file.path);
+      if (placed === undefined) return [`${file.path}: its folder has no row in the table of imports`];
+      return importsOf(file)
+        .filter(({ specifier, typesOnly }) => !isAllowed(file.path, specifier, typesOnly, placed))
+        .map(({ specifier, line }) => `${file.path}:${line}: ${placed.folder} may not import ${specifier}`);
+    });
+}
+
+interface Placed {
+  readonly folder: string;
+  readonly row: Row;
+}
+
+function rowOf(path: string): Placed | undefined {
+  for (const [pattern, row] of table) {
+    const folder = pattern.replace("*", path.split("/")[pattern.split("/").indexOf("*")] ?? "");
+    if (isWithin(path, folder)) return { folder, row };
+  }
+  return undefined;
+}
+
+function isAllowed(path: string, specifier: string, typesOnly: boolean, { folder, row }: Placed): boolean {
+  if (specifier.startsWith(".")) {
+    const target = resolve(path, specifier);
+    if (row.anythingBut !== undefined) return !row.anythingBut.some((banned) => isWithin(target, banned));
+    const targets = [folder, ...(row.files ?? []), ...(typesOnly ? (row.types ?? []) : [])];
+    return targets.some((allowed) => isWithin(target, allowed));
+  }
+  if (row.anythingBut !== undefined) return true;
+  if (specifier.startsWith("node:")) return row.node === true;
+  return (row.packages ?? []).some((name) =>
+    name.endsWith("/") ? specifier.startsWith(name) : isWithin(specifier, name),
+  );
+}

@@ -1,0 +1,59 @@
+/** How long a file, a function and a line may be, so that each can be read in one go. */
+import { at, isNode, lineAt, parse, type SyntaxNode, visit } from "./parse.ts";
+import { isCode, isProduct, isWithin, type SourceFile } from "./repository.ts";
+
+const productLinesMax = 250;
+const testLinesMax = 400;
+const functionLinesMax = 60;
+const columnsMax = 110;
+
+export function fileLengths(files: readonly SourceFile[]): string[] {
+  return files
+    .filter((file) => isCode(file.path) && linesMax(file.path) !== undefined)
+    .map((file) => ({ path: file.path, lines: linesOf(file).length, max: linesMax(file.path) ?? 0 }))
+    .filter(({ lines, max }) => lines > max)
+    .map(({ path, lines, max }) => `${path}: ${lines} lines, at most ${max}`);
+}
+
+function linesMax(path: string): number | undefined {
+  if (isProduct(path)) return productLinesMax;
+  return isWithin(path, "test") ? testLinesMax : undefined;
+}
+
+export function functionLengths(files: readonly SourceFile[]): string[] {
+  const found: string[] = [];
+  for (const file of files.filter((one) => isCode(one.path) && isProduct(one.path))) {
+    visit(parse(file), (node, parent) => {
+      if (!functions.has(node.type)) return;
+      const lines = lineAt(file, node.end) - lineAt(file, node.start) + 1;
+      if (lines <= functionLinesMax) return;
+      found.push(
+        `${at(file, node)}: ${nameOf(node, parent)} has ${lines} lines, at most ${functionLinesMax}`,
+      );
+    });
+  }
+  return found;
+}
+
+const functions = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
+
+function nameOf(node: SyntaxNode, parent?: SyntaxNode): string {
+  const named = [node.id, parent?.key, parent?.id].find(isNode);
+  return named?.type === "Identifier" ? String(named.name) : "a function";
+}
+
+/** A line that carries a web address may be as long as it must. */
+export function lineLengths(files: readonly SourceFile[]): string[] {
+  return files
+    .filter((file) => isCode(file.path) || isWithin(file.path, ".ci"))
+    .flatMap((file) =>
+      linesOf(file)
+        .map((line, index) => ({ columns: [...line].length, line, where: `${file.path}:${index + 1}` }))
+        .filter(({ columns, line }) => columns > columnsMax && !/https?:\/\//.test(line))
+        .map(({ columns, where }) => `${where}: ${columns} columns, at most ${columnsMax}`),
+    );
+}
+
+function linesOf(file: SourceFile): string[] {
+  return file.text.replace(/\n$/, "").split("\n");
+}
