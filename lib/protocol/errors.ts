@@ -91,7 +91,7 @@ export interface BookieVerdict {
   readonly said: string;
 }
 
-/** A quorum was out of reach; names the regions that answered (issue: 503 naming which regions answered). */
+/** A quorum was out of reach; names the regions that answered for operators and callers alike. */
 export function insufficientRegions(
   what: string,
   verdicts: readonly BookieVerdict[],
@@ -105,8 +105,9 @@ export function insufficientRegions(
       .filter((verdict) => silent(verdict) && !answered.has(verdict.region))
       .map((verdict) => verdict.region),
   );
+  const story = verdicts.map((verdict) => `${verdict.bookie} ${verdict.said}`).join("; ");
   return new FencelineError("insufficient_regions", {
-    message: `${what}: ${verdicts.map((verdict) => `${verdict.bookie} ${verdict.said}`).join("; ") || "no bookie was asked"}`,
+    message: `${what}: ${story || "no bookie was asked"}`,
     sideEffects,
     details: { answered_regions: [...answered].sort(), silent_regions: [...missing].sort() },
     cause,

@@ -15,7 +15,10 @@ export const limits = {
   recordHeadersMax: 64,
   recordHeaderBytesMax: 8 * KIB,
   logNameBytesMax: 512,
-  /** Bytes of an entry's payload: a full batch and the record set's own framing (at most 32 bytes a record, 16 a header). */
+  /**
+   * Bytes of an entry's payload: a full batch and the record set's own framing (at most 32 bytes a record, 16
+   * a header).
+   */
   entryPayloadBytesMax: MIB + 1_000 * (32 + 64 * 16) + 64,
 
   // Ledger writer
@@ -23,11 +26,20 @@ export const limits = {
   pendingAddsMax: 256,
   /** Payload bytes of those adds. */
   pendingBytesMax: 32 * MIB,
-  /** Fragments of one ledger, after which the log rolls: bounds the metadata item (rule 6; DynamoDB items hold 400 KB). */
+  /**
+   * Fragments of one ledger, after which the log rolls: bounds the metadata item (rule 6; DynamoDB items hold
+   * 400 KB).
+   */
   fragmentsMax: 64,
-  /** Wait for one bookie's answer to one attempt. Longer than a slow object store put, shorter than a caller's patience. */
+  /**
+   * Wait for one bookie's answer to one attempt. Longer than a slow object store put, shorter than a caller's
+   * patience.
+   */
   bookieCallTimeoutMs: 1_500,
-  /** Attempts of one idempotent bookie call before its outcome counts as unknown: one lost message is not a failure. */
+  /**
+   * Attempts of one idempotent bookie call before its outcome counts as unknown: one lost message is not a
+   * failure.
+   */
   bookieCallAttempts: 2,
   /** Pause between attempts. */
   bookieCallPauseMs: 40,
@@ -57,14 +69,19 @@ export const limits = {
   // Metadata
   /** Wait for one metadata call. */
   metadataCallTimeoutMs: 3_000,
-  /** Rounds of one read-change-write loop before it gives up: each lost round means that a rival got ahead. */
+  /**
+   * Rounds of one read-change-write loop before it gives up: each lost round means that a rival got ahead.
+   */
   updateRoundsMax: 16,
 
   // Collection and freshness (rule 15)
   /** How long fence and seal of a DELETED ledger are kept. */
   sealAgeMs: 30 * DAY_MS,
   sealAgeMinMs: 2 * DAY_MS,
-  /** A process whose last consistent metadata read is older acknowledges and answers nothing: a quarter of the least seal age allowed, and so of any. */
+  /**
+   * A process whose last consistent metadata read is older acknowledges and answers nothing: a quarter of the
+   * least seal age allowed, and so of any.
+   */
   metadataAgeMaxMs: (2 * DAY_MS) / 4,
   /** Age of a storage identity check that a tail read may trust (rule 21). */
   identityCheckAgeMaxMs: MINUTE_MS,
@@ -76,15 +93,26 @@ export const limits = {
   appendRestartsMax: 8,
   /** How long an append may take before it answers with what is known. */
   appendDeadlineMs: 20_000,
-  /** How far a record's timestamp may run ahead of the server's clock: one wrong client clock holds back the whole log for no longer. */
+  /**
+   * How far a record's timestamp may run ahead of the server's clock: one wrong client clock holds back the
+   * whole log for no longer.
+   */
   timestampAheadMaxMs: MINUTE_MS,
-  /** Appends of one log that wait in one process for their turn, and their metered bytes: beyond it is over capacity. */
+  /**
+   * Appends of one log that wait in one process for their turn, and their metered bytes: beyond it is over
+   * capacity.
+   */
   waitingAppendsMax: 10_000,
   waitingBytesMax: 64 * MIB,
-  /** Pause before the first restart; it doubles up to the longest, and a random part of it is taken. Two writers in turn must not fence each other for ever. */
+  /**
+   * Pause before the first restart; it doubles up to the longest, and a random part of it is taken. Two
+   * writers in turn must not fence each other for ever.
+   */
   restartPauseMs: 40,
   restartPauseMsMax: 1_000,
-  /** Wait for a segment to be opened: recovery of the last one and five metadata calls, some of them repeated. */
+  /**
+   * Wait for a segment to be opened: recovery of the last one and five metadata calls, some of them repeated.
+   */
   segmentOpenTimeoutMs: 15_000,
   /** Tries to open a segment before the waiting appends are refused. */
   segmentOpenAttempts: 2,
@@ -100,7 +128,10 @@ export const limits = {
   entrySamplesMax: 512,
   /** Entries that a read fetches ahead of the one it looks at. */
   readAheadEntries: 8,
-  /** Times that a read begins again because the segments changed under it, and that it asks for the tail to be settled. */
+  /**
+   * Times that a read begins again because the segments changed under it, and that it asks for the tail to be
+   * settled.
+   */
   readRestartsMax: 8,
   settleRoundsMax: 2,
 } as const;

@@ -6,7 +6,10 @@ export interface Place {
   readonly rack: string;
 }
 
-/** A bookie as placement and metadata know it. A member's place comes from the ledger's metadata, never from the live topology. */
+/**
+ * A bookie as placement and metadata know it. A member's place comes from the ledger's metadata, never from
+ * the live topology.
+ */
 export interface BookieAddress {
   readonly id: BookieId;
   readonly place: Place;

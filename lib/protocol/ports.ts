@@ -41,7 +41,9 @@ export type LedgerDigest =
   | { readonly type: "crc32" }
   | { readonly type: "hmac-sha256"; readonly keyHex: string };
 
-/** The header that travels with each entry; covered by its digest, encoded once, never changed (rules 4, 5). */
+/**
+ * The header that travels with each entry; covered by its digest, encoded once, never changed (rules 4, 5).
+ */
 export interface EntryHeader {
   readonly ledgerId: LedgerId;
   readonly entryId: EntryId;
@@ -86,7 +88,10 @@ export type StoreValue =
   | { readonly kind: "tombstone" };
 
 export interface StoreListRequest {
-  /** Only this ledger's keys: its slots, highest entry first, then its fence. Without it, every key but the incarnation. */
+  /**
+   * Only this ledger's keys: its slots, highest entry first, then its fence. Without it, every key but the
+   * incarnation.
+   */
   readonly ledgerId?: LedgerId;
   /** `next` of the page before. */
   readonly after?: string;
@@ -137,7 +142,10 @@ export interface TailAnswer {
 
 export interface Bookie {
   readonly id: BookieId;
-  /** Stores the writer's entry unless the ledger is fenced or the slot is taken (rule 2). Durable when "ok". After a rejection the entry may be stored. */
+  /**
+   * Stores the writer's entry unless the ledger is fenced or the slot is taken (rule 2). Durable when "ok".
+   * After a rejection the entry may be stored.
+   */
   add(entry: SealedEntry): Promise<AddAnswer>;
   /** Reads a slot without changing anything. */
   read(ledgerId: LedgerId, entryId: EntryId): Promise<ReadAnswer>;
@@ -154,7 +162,9 @@ export interface Bookie {
     ledgerId: LedgerId,
     entryId: EntryId,
   ): Promise<{ readonly kind: "sealed" } | { readonly kind: "occupied" }>;
-  /** Deletes the ledger's slots up to `through`; keeps fence and seal. Only for a DELETED ledger (rule 15). */
+  /**
+   * Deletes the ledger's slots up to `through`; keeps fence and seal. Only for a DELETED ledger (rule 15).
+   */
   deleteEntries(ledgerId: LedgerId, through: EntryId): Promise<void>;
   /** Deletes every slot, then the fence. Only for a DELETED ledger past its seal age (rule 15). */
   forget(ledgerId: LedgerId): Promise<void>;
@@ -166,7 +176,9 @@ export interface Bookies {
   bookie(id: BookieId): Bookie;
 }
 
-/** The bookies that new ensembles may use, as far as this process knows. Never consulted for a member's place. */
+/**
+ * The bookies that new ensembles may use, as far as this process knows. Never consulted for a member's place.
+ */
 export interface Topology {
   bookies(): readonly BookieAddress[];
 }
@@ -174,7 +186,10 @@ export interface Topology {
 // ---------------------------------------------------------------------------------------------------
 // Metadata: items in partitions, each changed by one conditional write.
 
-/** What a conditional write is conditional on. Both parts count, so a re-created item never looks like the old one. */
+/**
+ * What a conditional write is conditional on. Both parts count, so a re-created item never looks like the old
+ * one.
+ */
 export interface Version {
   readonly revision: number;
   readonly token: WriteToken;
@@ -186,7 +201,10 @@ export interface Versioned<T extends Item = Item> {
   readonly version: Version;
 }
 
-/** `consistent`: sees every write that was answered before the read began. `stale`: any earlier state, for each item on its own. */
+/**
+ * `consistent`: sees every write that was answered before the read began. `stale`: any earlier state, for
+ * each item on its own.
+ */
 export type Consistency = "consistent" | "stale";
 
 export type WriteAnswer =
@@ -206,7 +224,10 @@ export interface ItemQuery {
 
 export interface MetadataStore {
   get(key: ItemKey, consistency: Consistency): Promise<Versioned | undefined>;
-  /** Writes if the item's version is `expected`, or if there is no item and `expected` is "absent". Exactly one of two racers is told "written". After a rejection the write may take effect at any later time. */
+  /**
+   * Writes if the item's version is `expected`, or if there is no item and `expected` is "absent". Exactly
+   * one of two racers is told "written". After a rejection the write may take effect at any later time.
+   */
   write(key: ItemKey, expected: Version | "absent", item: Item, token: WriteToken): Promise<WriteAnswer>;
   remove(
     key: ItemKey,

@@ -28,7 +28,8 @@ export interface UpdatePorts {
 
 /**
  * Reads the item consistently, asks `decide`, and writes what it says, until a write wins or `decide` says
- * keep. Throws `unavailable` if the store does not answer; side effects are then possible if a write was sent.
+ * keep. Throws `unavailable` if the store does not answer; side effects are then possible if a write was
+ * sent.
  */
 export async function updateItem(
   ports: UpdatePorts,
@@ -46,7 +47,7 @@ export async function updateItem(
     if (answer !== undefined) return { stored: answer, wrote: true };
   }
   throw new FencelineError("not_ready", {
-    message: `${key.partition}/${key.sort} changed ${limits.updateRoundsMax} times under this update; try again`,
+    message: `${key.partition}/${key.sort} changed ${limits.updateRoundsMax} times meanwhile; try again`,
     sideEffects: sent.size > 0 ? "possible" : "none",
   });
 }

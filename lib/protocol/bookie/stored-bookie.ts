@@ -168,7 +168,10 @@ export class StoredBookie implements Bookie {
     } while (after !== undefined);
   }
 
-  /** What is in a slot that a put-if-absent found taken. Gone again: the ledger is being collected, say nothing. */
+  /**
+   * What is in a slot that a put-if-absent found taken. Gone again: the ledger is being collected, say
+   * nothing.
+   */
   async #occupant(slot: StoreKey): Promise<StoreValue> {
     const value = await this.#store.get(slot);
     if (value === undefined) throw unavailable(`${this.id}: slot was taken and is gone again`);

@@ -44,7 +44,10 @@ export async function closeCleanly(
   });
 }
 
-/** SEAL(l): true once NEG bookies of the next entry's write set hold a Tombstone there. An occupied slot is not sealed. */
+/**
+ * SEAL(l): true once NEG bookies of the next entry's write set hold a Tombstone there. An occupied slot is
+ * not sealed.
+ */
 export async function sealEnd(
   ports: LedgerPorts,
   ledger: LedgerMetadata,

@@ -103,7 +103,10 @@ export function newLedger(fields: {
   };
 }
 
-/** The order of quorum sizes, without which nothing below makes sense. Whether they survive a region is placement's question. */
+/**
+ * The order of quorum sizes, without which nothing below makes sense. Whether they survive a region is
+ * placement's question.
+ */
 export function checkReplication(replication: Replication): void {
   const { ensembleSize, writeQuorum, ackQuorum, minRegions } = replication;
   for (const size of [ensembleSize, writeQuorum, ackQuorum, minRegions]) {

@@ -7,7 +7,8 @@
  * L2 "Nothing yet" is said after a negative quorum of `nothing` and then one consistent metadata read that
  *    shows the same version, OPEN.
  * L3 `confirmed` never falls: an entry that was returned once is returned again.
- * L4 Nothing is answered on metadata last read consistently longer ago than a quarter of the seal age (rule 15).
+ * L4 Nothing is answered on metadata last read consistently longer ago than a quarter of the seal age (rule
+ * 15).
  * L5 Never fences, never writes.
  */
 import { type BookieVerdict, FencelineError, insufficientRegions } from "../errors.ts";
@@ -57,7 +58,10 @@ export class LedgerReader {
     return this.#known?.item.state === "CLOSED" ? this.#known.item.lastEntry : this.#confirmed;
   }
 
-  /** The last entry if the ledger is closed, else the highest last add confirmed that bookies named: a lower bound. */
+  /**
+   * The last entry if the ledger is closed, else the highest last add confirmed that bookies named: a lower
+   * bound.
+   */
   async confirmedHint(): Promise<EntryId> {
     const known = await this.#metadata();
     if (known === undefined || known.item.state === "DELETED") return NO_ENTRY;
@@ -72,7 +76,7 @@ export class LedgerReader {
       const step = await this.#step(known, entry, consistency);
       if (step.kind !== "again" && this.#age.isFresh()) return step;
     }
-    const message = `ledger ${this.ledgerId}: its metadata changed ${limits.tailRoundsMax} times under this read`;
+    const message = `ledger ${this.ledgerId}: metadata changed ${limits.tailRoundsMax} times meanwhile`;
     return { kind: "undecided", error: new FencelineError("not_ready", { message, sideEffects: "none" }) };
   }
 

@@ -14,7 +14,7 @@ import { assert } from "../assert.ts";
 import type { FencelineError } from "../errors.ts";
 import { type BookieId, type EntryId, NO_ENTRY, newTenure, nextEntry, type Tenure } from "../ids.ts";
 import { limits } from "../limits.ts";
-import type { Versioned } from "../ports.ts";
+import type { Bookie, Versioned } from "../ports.ts";
 import { askBookie, entryCall } from "./ask-bookie.ts";
 import { changeEnsemble } from "./change-ensemble.ts";
 import { closeCleanly } from "./close-ledger.ts";
@@ -134,12 +134,8 @@ export class LedgerWriter {
     const { ledgerId } = this.#ledger.item;
     const bookie = memberAt(this.#fragment(), position);
     const what = entryCall("add", add.entry.header.entryId);
-    const answer = await askBookie(this.#ports, {
-      ledgerId,
-      bookie,
-      what,
-      call: (port) => port.add(add.entry),
-    });
+    const call = (port: Bookie) => port.add(add.entry);
+    const answer = await askBookie(this.#ports, { ledgerId, bookie, what, call });
     if (this.#phase === "stopped") return;
     if (answer.kind === "fenced") return this.#stop(fenced(ledgerId, `${bookie.id} is fenced`));
     if (memberAt(this.#fragment(), position).id !== bookie.id) return; // replaced meanwhile (P2)
@@ -205,13 +201,10 @@ export class LedgerWriter {
   #refused(reason: string): void {
     const { ledgerId } = this.#ledger.item;
     this.#ports.trace.emit({ event: "ensemble-change-refused", ledgerId, reason });
-    const head = this.#blocked();
-    if (head !== undefined) {
-      this.#stop(outOfBookies(this.#ledger.item, head, reason));
-      return;
-    }
+    const blocked = this.#blocked();
     this.#phase = "open";
-    this.#advance();
+    if (blocked === undefined) this.#advance();
+    else this.#stop(outOfBookies(this.#ledger.item, blocked, reason));
   }
 
   /** W5: reads the metadata again before anything more is acknowledged. */
@@ -233,14 +226,10 @@ export class LedgerWriter {
     if (this.#phase === "stopped") return;
     this.#phase = "stopped";
     this.#stopped = reason;
-    const { ledgerId } = this.#ledger.item;
-    const lastAddConfirmed = this.#lastAddConfirmed;
-    if (trace) {
-      this.#ports.trace.emit({ event: "writer-stopped", ledgerId, lastAddConfirmed, reason: reason.message });
-    }
+    const facts = { ledgerId: this.#ledger.item.ledgerId, lastAddConfirmed: this.#lastAddConfirmed };
+    if (trace) this.#ports.trace.emit({ event: "writer-stopped", ...facts, reason: reason.message });
     for (const add of this.#pending.drain()) add.reject(reason);
-    const unsent = notSent(reason);
-    for (const held of this.#held.splice(0)) held.reject(unsent);
+    for (const held of this.#held.splice(0)) held.reject(notSent(reason));
     this.#wakeIdle();
   }
 

@@ -67,9 +67,13 @@ export class PendingAdds {
     return isAckSet(holders, replication) ? head : undefined;
   }
 
-  /** An add for which failures leave no ACK set within reach: then, and only then, the ensemble changes (rule 6). */
+  /**
+   * An add for which failures leave no ACK set within reach: then, and only then, the ensemble changes (rule
+   * 6).
+   */
   blocked(fragment: Fragment, replication: Replication): PendingAdd | undefined {
     return this.#queue.find((add) => {
+      if (add.failed.size === 0 && add.acked.size < replication.writeQuorum) return false;
       const positions = writeSetPositions(add.entry.header.entryId, replication);
       const open = positions.filter((position) => !add.failed.has(position));
       return !isAckSet(

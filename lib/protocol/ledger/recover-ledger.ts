@@ -7,7 +7,8 @@
  *    itself put in the place of failed ones are never asked for negatives (rule 11, S06).
  * R3 An entry of which any copy was found is written back to an ACK set before the ledger is closed at or
  *    behind it; only a negative quorum ends the ledger; neither leaves it IN_RECOVERY (rule 11).
- * R4 End, length and local fragments become visible in one compare-and-set; whoever loses it adopts (rule 12).
+ * R4 End, length and local fragments become visible in one compare-and-set; whoever loses it adopts (rule
+ * 12).
  */
 import { assert } from "../assert.ts";
 import { FencelineError, insufficientRegions } from "../errors.ts";
@@ -80,7 +81,10 @@ interface RecoveredTail {
   readonly writeBack: WriteBack;
 }
 
-/** Rule 11: entries are read many at a time, decided in order, written back, until a negative quorum ends the ledger. */
+/**
+ * Rule 11: entries are read many at a time, decided in order, written back, until a negative quorum ends the
+ * ledger.
+ */
 async function recoverTail(
   ports: LedgerPorts,
   ledger: LedgerInRecovery,
@@ -103,7 +107,8 @@ async function recoverTail(
         found.push(decision.entry);
         continue;
       }
-      // Entries found behind this one stay behind: a gap ends the ledger, an undecided entry ends the attempt.
+      // Entries found behind this one stay behind: a gap ends the ledger, an undecided entry ends the
+      // attempt.
       if (decision.kind === "undecided") {
         await writeBack.hold(found);
         const what = `ledger ${ledger.ledgerId}: entry ${next + offset} was neither found nor ruled out`;

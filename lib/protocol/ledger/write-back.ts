@@ -37,7 +37,8 @@ export class WriteBack {
 
   /**
    * Resolves when an ACK set holds each entry; they are consecutive. Throws `insufficient_regions` if too few
-   * bookies can be had, and `data_corrupt` if a slot holds an Original of other content: then nothing may be closed.
+   * bookies can be had, and `data_corrupt` if a slot holds an Original of other content: then nothing may be
+   * closed.
    */
   async hold(entries: readonly SealedEntry[]): Promise<void> {
     const unfit = new Set<BookieId>();
@@ -51,11 +52,21 @@ export class WriteBack {
     }
   }
 
-  async #writeOut(held: Held, unfit: Set<BookieId>): Promise<void> {
+  /**
+   * Resolves when an ACK set holds the entry, or when every bookie of its write set has answered or failed.
+   */
+  #writeOut(held: Held, unfit: Set<BookieId>): Promise<void> {
+    if (this.#isHeld(held)) return Promise.resolve();
     const missing = this.#writeSet(held.entry).filter(
       (one) => !held.holders.has(one.id) && !unfit.has(one.id),
     );
-    await Promise.all(missing.map((bookie) => this.#writeTo(held, bookie, unfit)));
+    return new Promise((resolve, reject) => {
+      const writes = missing.map(async (bookie) => {
+        await this.#writeTo(held, bookie, unfit);
+        if (this.#isHeld(held)) resolve();
+      });
+      Promise.all(writes).then(() => resolve(), reject);
+    });
   }
 
   async #writeTo(held: Held, bookie: BookieAddress, unfit: Set<BookieId>): Promise<void> {
@@ -73,7 +84,7 @@ export class WriteBack {
     }
     if (answer.kind === "conflict") {
       throw new FencelineError("data_corrupt", {
-        message: `ledger ${ledgerId}: ${bookie.id} holds another entry ${entryId}; two writers shared a tenure`,
+        message: `ledger ${ledgerId}: ${bookie.id} holds another entry ${entryId}: two writers at once`,
         retryable: false,
       });
     }
@@ -96,7 +107,8 @@ export class WriteBack {
     );
     const answer = this.#choose(fragment, positions, unfit);
     if (answer.kind === "refused") {
-      const what = `ledger ${this.ledger.ledgerId}: entry ${first.entry.header.entryId} cannot be written back: ${answer.reason}`;
+      const { ledgerId, entryId } = first.entry.header;
+      const what = `ledger ${ledgerId}: entry ${entryId} cannot be written back: ${answer.reason}`;
       throw insufficientRegions(what, this.#verdicts(first), "possible");
     }
     const firstEntry = first.entry.header.entryId;

@@ -26,7 +26,10 @@ export function memberAt(fragment: Fragment, position: number): BookieAddress {
   return present(fragment.ensemble[position], `position ${position} is outside the ensemble`);
 }
 
-/** Whether distinct bookies of one write set are an ACK set: at least Qa of them, in at least minRegions regions. */
+/**
+ * Whether distinct bookies of one write set are an ACK set: at least Qa of them, in at least minRegions
+ * regions.
+ */
 export function isAckSet(holders: readonly BookieAddress[], replication: Replication): boolean {
   const distinct = new Map(holders.map((holder) => [holder.id, holder.place.region]));
   return distinct.size >= replication.ackQuorum && new Set(distinct.values()).size >= replication.minRegions;

@@ -9,7 +9,7 @@ import type { PendingAdd } from "./pending-adds.ts";
 import { memberAt, writeSetPositions } from "./write-set.ts";
 
 export function fenced(ledgerId: LedgerId, reason: string): FencelineError {
-  const message = `ledger ${ledgerId}: ${reason}; whether pending entries were recorded is decided by recovery`;
+  const message = `ledger ${ledgerId}: ${reason}; recovery decides what was recorded`;
   return new FencelineError("fenced", { message });
 }
 

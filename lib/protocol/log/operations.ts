@@ -108,7 +108,10 @@ export interface TailAnswer {
   readonly ownerRegion?: Region;
 }
 
-/** What the `append` function of a region does. Leases, forwarding, producers, trim, seal and delete join here. */
+/**
+ * What the `append` function of a region does. Leases, forwarding, producers, trim, seal and delete join
+ * here.
+ */
 export interface AppendOperations {
   /** Creates the log, or finds it with the same configuration. `log_exists` if the configuration differs. */
   createLog(
@@ -116,7 +119,10 @@ export interface AppendOperations {
     config: LogConfig,
   ): Promise<{ readonly created: boolean; readonly description: LogDescription }>;
   append(request: AppendRequest): Promise<AppendAck>;
-  /** Makes everything acknowledged so far readable to strong readers, also with bookies of the tail down (rule 14). */
+  /**
+   * Makes everything acknowledged so far readable to strong readers, also with bookies of the tail down (rule
+   * 14).
+   */
   settle(name: LogName): Promise<void>;
   /** Fences the ledger, finds its end and closes it (rules 10 to 12). */
   recoverLedger(id: LedgerId): Promise<LedgerMetadata>;

@@ -101,7 +101,8 @@ function checked(ensemble: readonly BookieAddress[], replication: Replication): 
   const weak = weakWriteSet(ensemble, replication);
   if (weak === undefined) return { kind: "ensemble", ensemble };
   const names = weak.map((member) => member.id).join(", ");
-  const reason = `in write set ${names} an ack quorum of ${replication.ackQuorum} can lie in fewer than ${replication.minRegions} regions`;
+  const { ackQuorum, minRegions } = replication;
+  const reason = `in write set ${names} an ack quorum of ${ackQuorum} can lie in fewer than ${minRegions} regions`;
   return { kind: "refused", reason };
 }
 
@@ -126,6 +127,7 @@ function weakWriteSet(
 
 function tooFew(request: EnsembleRequest, usable: readonly BookieAddress[]): PlacementAnswer {
   const { ensembleSize } = request.replication;
-  const reason = `an ensemble of ${ensembleSize} is wanted; usable beside its members: ${usable.map((one) => one.id).join(", ") || "none"}`;
+  const names = usable.map((one) => one.id).join(", ");
+  const reason = `an ensemble of ${ensembleSize} is wanted; usable beside its members: ${names || "none"}`;
   return { kind: "refused", reason };
 }
