@@ -132,8 +132,13 @@ export type RecoveryReadAnswer =
   | { readonly kind: "entry"; readonly copy: "original" | "recovered"; readonly entry: SealedEntry }
   | { readonly kind: "tombstone" };
 
-/** `conflict`: an Original of other content holds the slot; it is never replaced (rule 4). */
-export type RecoveryAddAnswer = { readonly kind: "ok" } | { readonly kind: "conflict" };
+/**
+ * `conflict`: an Original of other content holds the slot; it is never replaced (rule 4). It is shown, so that
+ * the asker can tell a damaged copy from a second writer's entry.
+ */
+export type RecoveryAddAnswer =
+  | { readonly kind: "ok" }
+  | { readonly kind: "conflict"; readonly occupant: SealedEntry };
 
 /** The entry with the highest id that the bookie could name. A hint for speed, never evidence of an end. */
 export interface TailAnswer {

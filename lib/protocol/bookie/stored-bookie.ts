@@ -125,7 +125,7 @@ export class StoredBookie implements Bookie {
     if (put === "occupied") {
       const occupant = await this.#occupant(slot);
       if (occupant.kind === "original") {
-        if (!sameContent(occupant.entry, entry)) return { kind: "conflict" };
+        if (!sameContent(occupant.entry, entry)) return { kind: "conflict", occupant: occupant.entry };
       } else {
         // A Tombstone or Recovered never becomes an Original again, so this put cannot replace one (B1).
         await this.#store.put(slot, recovered);

@@ -186,7 +186,11 @@ export function closeLedger(
   );
   for (const fragment of fragments) checkEnsemble(fragment.ensemble, ledger.replication);
   assertIncreasing(fragments);
-  return { ...ledger, state: "CLOSED", fragments, lastEntry: end.lastEntry, length: end.length };
+  const members = new Set(fragments.flatMap((fragment) => fragment.ensemble.map((member) => member.id)));
+  const left = ledger.fragments.flatMap((fragment) => fragment.ensemble.map((member) => member.id));
+  // Whom recovery replaced may still hold entries, and collection has to find them (M5).
+  const retired = [...new Set([...ledger.retired, ...left.filter((id) => !members.has(id))])];
+  return { ...ledger, state: "CLOSED", fragments, retired, lastEntry: end.lastEntry, length: end.length };
 }
 
 /** CLOSED -> DELETED (rule 15). */

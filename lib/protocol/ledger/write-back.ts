@@ -9,6 +9,7 @@ import type { BookieAddress } from "../place.ts";
 import type { PlacementAnswer } from "../placement/placement.ts";
 import type { SealedEntry } from "../ports.ts";
 import { askBookie, entryCall } from "./ask-bookie.ts";
+import { isGenuine } from "./entry.ts";
 import { type Fragment, type LedgerInRecovery, lastFragment, withFragment } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { isAckSet, writeSet } from "./write-set.ts";
@@ -82,13 +83,18 @@ export class WriteBack {
       held.holders.set(bookie.id, bookie);
       return;
     }
-    if (answer.kind === "conflict") {
+    if (answer.kind === "conflict" && isGenuine(this.ports.digest, this.ledger, answer.occupant, entryId)) {
       throw new FencelineError("data_corrupt", {
         message: `ledger ${ledgerId}: ${bookie.id} holds another entry ${entryId}: two writers at once`,
         retryable: false,
       });
     }
-    held.failures.set(bookie.id, answer.reason);
+    // A damaged Original is never replaced (rule 4); its bookie cannot hold this entry, another one can.
+    if (answer.kind === "conflict") {
+      this.ports.trace.emit({ event: "corrupt-entry", ledgerId, entryId, bookie: bookie.id });
+    }
+    const reason = answer.kind === "conflict" ? "its copy is damaged" : answer.reason;
+    held.failures.set(bookie.id, reason);
     unfit.add(bookie.id);
   }
 
