@@ -1,0 +1,50 @@
+/** A writer lease as a plain JSON object with a format number. */
+import { bookieId, entryId, ledgerId, NO_ENTRY, seqNum, tenure } from "../protocol/ids.ts";
+import type { Lease } from "../protocol/lease.ts";
+import { unknownFormat } from "./format-errors.ts";
+import { type JsonFields, type JsonObject, readObject } from "./json-fields.ts";
+import { decodeVersion, encodeVersion } from "./version-format.ts";
+
+export const LEASE_FORMAT = 1;
+
+export function encodeLease(lease: Lease): JsonObject {
+  return {
+    format: LEASE_FORMAT,
+    tenure: lease.tenure,
+    holder: lease.holder,
+    expiresAtMs: lease.expiresAtMs,
+    clean: lease.clean,
+    wanted: lease.wanted,
+    ledgerId: lease.ledgerId,
+    ledgerVersion: encodeVersion(lease.ledgerVersion),
+    lastAddConfirmed: lease.lastAddConfirmed,
+    nextSeqNum: lease.nextSeqNum,
+    lastTimestampMs: lease.lastTimestampMs,
+    ledgerBytes: lease.ledgerBytes,
+    suspects: [...lease.suspects],
+  };
+}
+
+/** `data_corrupt` if the object is no lease, or of a format that this build does not know. */
+export function decodeLease(value: unknown): Lease {
+  return readObject("a writer lease", value, decodeFields);
+}
+
+function decodeFields(fields: JsonFields): Lease {
+  const format = fields.integer("format", 1);
+  if (format !== LEASE_FORMAT) throw unknownFormat("a writer lease", format, LEASE_FORMAT);
+  return {
+    tenure: tenure(fields.text("tenure")),
+    holder: fields.text("holder"),
+    expiresAtMs: fields.number("expiresAtMs"),
+    clean: fields.boolean("clean"),
+    wanted: fields.boolean("wanted"),
+    ledgerId: ledgerId(fields.integer("ledgerId", 0)),
+    ledgerVersion: fields.object("ledgerVersion", decodeVersion),
+    lastAddConfirmed: entryId(fields.integer("lastAddConfirmed", NO_ENTRY)),
+    nextSeqNum: seqNum(fields.integer("nextSeqNum", 0)),
+    lastTimestampMs: fields.number("lastTimestampMs"),
+    ledgerBytes: fields.integer("ledgerBytes", 0),
+    suspects: fields.textList("suspects").map(bookieId),
+  };
+}

@@ -1,0 +1,53 @@
+/**
+ * Items as plain JSON objects: `{kind, format, ...fields}`, each kind with a format number of its own.
+ * Decoding checks every field, so that nothing below a store meets an item of the wrong shape.
+ */
+import { AssertionError, assert } from "../protocol/assert.ts";
+import type { Item } from "../protocol/items.ts";
+import { deploymentCodec } from "./deployment-format.ts";
+import { damaged, unknownFormat } from "./format-errors.ts";
+import type { ItemCodec } from "./item-codec.ts";
+import { type JsonFields, type JsonObject, readObject } from "./json-fields.ts";
+import { ledgerCodec } from "./ledger-format.ts";
+import { directoryCodec, endCodec, logCodec, logNameCodec, segmentCodec } from "./log-items-format.ts";
+
+const codecs: { readonly [K in Item["kind"]]: ItemCodec<Extract<Item, { kind: K }>> } = {
+  ledger: ledgerCodec,
+  "log-name": logNameCodec,
+  log: logCodec,
+  segment: segmentCodec,
+  end: endCodec,
+  directory: directoryCodec,
+  deployment: deploymentCodec,
+};
+const kinds = Object.keys(codecs) as Item["kind"][];
+
+export function encodeItem(item: Item): JsonObject {
+  const codec: ItemCodec<Item> | undefined = codecOf(item.kind);
+  assert(codec !== undefined, `no format for items of kind ${item.kind}`);
+  return { kind: item.kind, format: codec.format, ...codec.encode(item) };
+}
+
+/** The item in a stored object. `data_corrupt` if it is not one, or of a format that this build does not know. */
+export function decodeItem(value: unknown): Item {
+  try {
+    return readObject("a metadata item", value, decodeFields);
+  } catch (error) {
+    // The protocol's own checks assert; what is stored is data, and bad data is no programmer's error.
+    if (error instanceof AssertionError) throw damaged("a metadata item", error.message, error);
+    throw error;
+  }
+}
+
+function decodeFields(fields: JsonFields): Item {
+  const kind = fields.oneOf("kind", kinds);
+  const codec = codecOf(kind);
+  const format = fields.integer("format", 1);
+  if (format !== codec.format) throw unknownFormat(`a metadata item of kind ${kind}`, format, codec.format);
+  return codec.decode(fields);
+}
+
+/** The table's own type ties each kind to its item; a lookup by a kind known only at run time cannot. */
+function codecOf(kind: Item["kind"]): ItemCodec<Item> {
+  return codecs[kind] as unknown as ItemCodec<Item>;
+}

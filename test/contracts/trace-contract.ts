@@ -1,0 +1,55 @@
+/** What every trace must do: take every event, change none, throw never. */
+import { describe, expect, it } from "vitest";
+import { bookieId, entryId, ledgerId, logIncarnation, region, seqNum } from "../../lib/protocol/ids.ts";
+import type { Trace } from "../../lib/protocol/ports.ts";
+import type { TraceEvent } from "../../lib/protocol/trace-events.ts";
+
+const ledger = { ledgerId: ledgerId(7) };
+const log = { log: logIncarnation("l0g") };
+const bookie = bookieId("us-east-1.b1~s1");
+
+/** One event of each kind; the type makes a new kind an error here. */
+const samples: { readonly [E in TraceEvent["event"]]: Extract<TraceEvent, { event: E }> } = {
+  "ledger-created": { event: "ledger-created", ...ledger, ensemble: [bookie] },
+  "entry-acknowledged": { event: "entry-acknowledged", ...ledger, entryId: entryId(0) },
+  "bookie-failed": { event: "bookie-failed", ...ledger, bookie, call: "add", reason: 'a "quoted"\nreason' },
+  "ensemble-changed": {
+    event: "ensemble-changed",
+    ...ledger,
+    firstEntry: entryId(1),
+    replaced: [bookie],
+    by: [bookie],
+  },
+  "ensemble-change-refused": { event: "ensemble-change-refused", ...ledger, reason: "none left" },
+  "writer-stopped": { event: "writer-stopped", ...ledger, lastAddConfirmed: entryId(-1), reason: "fenced" },
+  "ledger-closed": { event: "ledger-closed", ...ledger, lastEntry: entryId(-1), by: "recovery" },
+  "recovery-started": { event: "recovery-started", ...ledger, firstEntry: entryId(0) },
+  "recovery-adopted": { event: "recovery-adopted", ...ledger, lastEntry: entryId(3) },
+  "recovery-failed": { event: "recovery-failed", ...ledger, reason: "two regions silent" },
+  "corrupt-entry": { event: "corrupt-entry", ...ledger, entryId: entryId(0), bookie },
+  "ledger-swept": { event: "ledger-swept", ...ledger, sweep: "first" },
+  "segment-opened": {
+    event: "segment-opened",
+    ...log,
+    ...ledger,
+    firstSeqNum: seqNum(0),
+    region: region("us-east-1"),
+    how: "opened",
+  },
+  "ledger-abandoned": { event: "ledger-abandoned", ...ledger, reason: "trimmed" },
+  "tail-settled": { event: "tail-settled", ...log, how: "takeover" },
+  "log-alarm": { event: "log-alarm", ...log, reason: "rule 33d" },
+};
+
+export const sampleEvents: readonly TraceEvent[] = Object.values(samples);
+
+export function traceContract(name: string, make: () => Trace): void {
+  describe(`trace: ${name}`, () => {
+    it("takes every kind of event, changes none of them and does not throw", () => {
+      const trace = make();
+      const before = structuredClone(sampleEvents);
+      for (const event of sampleEvents) trace.emit(event);
+      expect(sampleEvents).toEqual(before);
+    });
+  });
+}
