@@ -1,0 +1,137 @@
+/** Answers of the log in their wire form. */
+import type { z } from "@hono/zod-openapi";
+import type { LogConfig } from "../protocol/items.ts";
+import type { LedgerMetadata, Replication } from "../protocol/ledger/ledger-metadata.ts";
+import { formatDlsn } from "../protocol/log/dlsn.ts";
+import type {
+  AppendAck,
+  LogDescription,
+  LogRecord,
+  ReadAnswer,
+  RecordPosition,
+  SegmentDescription,
+  TailAnswer,
+} from "../protocol/log/operations.ts";
+import { type LogFormat, textOf } from "./record-body.ts";
+import type * as wire from "./wire.ts";
+
+type Wire<S extends z.ZodType> = z.infer<S>;
+
+export function ackAnswer(log: string, ack: AppendAck): Wire<typeof wire.appendAck> {
+  return {
+    log,
+    start: positionOf(ack.start),
+    last: positionOf(ack.last),
+    end: ack.last.seqNum + 1,
+    tail: ack.tail,
+    durable_in: [...ack.durableIn],
+    epoch: ack.epoch,
+  };
+}
+
+export function readAnswer(answer: ReadAnswer, format: LogFormat): Wire<typeof wire.readAnswer> {
+  return {
+    records: answer.records.map((record) => recordAnswer(record, format)),
+    next: answer.next,
+    tail: answer.tail,
+    up_to_date: answer.upToDate,
+  };
+}
+
+export function tailAnswer(answer: TailAnswer): Wire<typeof wire.tailAnswer> {
+  return {
+    tail: answer.tail,
+    up_to_date: answer.upToDate,
+    ...(answer.ownerRegion === undefined ? {} : { owner: answer.ownerRegion }),
+  };
+}
+
+export function logAnswer(description: LogDescription): Wire<typeof wire.logDescription> {
+  return {
+    log: description.name,
+    incarnation: description.log,
+    state: description.state,
+    config: configAnswer(description.config),
+    first_seq_num: description.trimPoint,
+    created_at: description.createdAtMs,
+  };
+}
+
+export function segmentAnswer(
+  segment: SegmentDescription,
+): Wire<typeof wire.segmentList>["segments"][number] {
+  const { completion } = segment;
+  return {
+    number: segment.number,
+    first_seq_num: segment.firstSeqNum,
+    ledger_id: segment.ledgerId,
+    owner: segment.ownerRegion,
+    created_at: segment.createdAtMs,
+    ...(completion === undefined
+      ? {}
+      : {
+          end: completion.end,
+          last_entry: completion.lastEntry,
+          last_timestamp: completion.lastTimestampMs,
+          bytes: completion.bytes,
+        }),
+  };
+}
+
+/** Everything but the digest's key. */
+export function ledgerAnswer(ledger: LedgerMetadata): Wire<typeof wire.ledgerDescription> {
+  const ended = ledger.state === "CLOSED" || ledger.state === "DELETED";
+  return {
+    ledger_id: ledger.ledgerId,
+    state: ledger.state,
+    replication: replicationAnswer(ledger.replication),
+    digest: ledger.digest.type,
+    fragments: ledger.fragments.map((fragment) => ({
+      first_entry: fragment.firstEntry,
+      ensemble: fragment.ensemble.map(({ id, place }) => ({ bookie: id, ...place })),
+    })),
+    retired: [...ledger.retired],
+    ...(ended ? { last_entry: ledger.lastEntry, length: ledger.length } : {}),
+    ...(ledger.origin === undefined
+      ? {}
+      : {
+          origin: {
+            incarnation: ledger.origin.log,
+            first_seq_num: ledger.origin.firstSeqNum,
+            owner: ledger.origin.ownerRegion,
+          },
+        }),
+    created_at: ledger.createdAtMs,
+    ...(ledger.state === "DELETED" ? { deleted_at: ledger.deletedAtMs } : {}),
+  };
+}
+
+function recordAnswer(record: LogRecord, format: LogFormat): Wire<typeof wire.logRecord> {
+  const text = (bytes: Uint8Array) => textOf(bytes, format, record.seqNum);
+  return {
+    ...positionOf(record),
+    headers: record.headers.map(([name, value]): [string, string] => [text(name), text(value)]),
+    body: text(record.body),
+  };
+}
+
+function positionOf(position: RecordPosition) {
+  return { seq_num: position.seqNum, dlsn: formatDlsn(position.dlsn), timestamp: position.timestampMs };
+}
+
+function configAnswer(config: LogConfig) {
+  return {
+    replication: replicationAnswer(config.replication),
+    digest: config.digest,
+    segment_bytes_max: config.segmentBytesMax,
+  };
+}
+
+function replicationAnswer(replication: Replication): Wire<typeof wire.replication> {
+  return {
+    ensemble_size: replication.ensembleSize,
+    write_quorum: replication.writeQuorum,
+    ack_quorum: replication.ackQuorum,
+    min_regions: replication.minRegions,
+  };
+}

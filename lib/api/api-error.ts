@@ -1,0 +1,26 @@
+/** Failures that belong to the HTTP surface alone. None of them has reached the log. */
+export const apiErrorStatus = {
+  bad_json: 400,
+  route_not_found: 404,
+  method_not_allowed: 405,
+  not_utf8: 406,
+  body_too_large: 413,
+  unsupported_media_type: 415,
+} as const;
+
+export type ApiErrorCode = keyof typeof apiErrorStatus;
+
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+
+  constructor(
+    readonly code: ApiErrorCode,
+    /** The value given, what is allowed, what to do. */
+    message: string,
+    readonly details: Readonly<Record<string, unknown>> = {},
+    /** Headers that belong to the answer, such as Allow. */
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(message);
+  }
+}

@@ -1,0 +1,71 @@
+/** Appends as they arrive: JSON with up to 1,000 records, or the bytes of one record as they are. */
+import type { z } from "@hono/zod-openapi";
+import { FencelineError } from "../protocol/errors.ts";
+import { type LogName, seqNum } from "../protocol/ids.ts";
+import { limits } from "../protocol/limits.ts";
+import type { AppendRequest, RecordHeader, RecordInput } from "../protocol/log/operations.ts";
+import { ApiError } from "./api-error.ts";
+import { bytesOf, type LogFormat } from "./record-body.ts";
+import { mediaType, readBody, readJson } from "./request-body.ts";
+import { invalidRequest } from "./validation.ts";
+import { appendBody, type recordInput } from "./wire.ts";
+
+/**
+ * Bytes read of a JSON body. A full batch of control characters takes six times its size as JSON escapes;
+ * the rest is room for the framing of 1,000 records.
+ */
+export const APPEND_BODY_BYTES_MAX = 8 * 1024 * 1024;
+
+const REMEDY =
+  `A batch holds at most ${limits.batchRecordsMax} records and ${limits.batchBytesMax} metered bytes ` +
+  "(for each record 8, 2 per header, and the bytes of headers and body); split it.";
+
+/**
+ * Reads an append and types it. How many records of what size a batch may hold, the log itself checks.
+ * Throws `invalid_request`, `bad_json`, `body_too_large` or `unsupported_media_type`.
+ */
+export async function readAppend(
+  request: Request,
+  log: LogName,
+  format: LogFormat,
+  matchSeqNum: number | undefined,
+): Promise<AppendRequest> {
+  const type = mediaType(request);
+  if (type === "application/octet-stream") {
+    const body = await readBody(request, APPEND_BODY_BYTES_MAX, REMEDY);
+    return append(log, [{ body, headers: [] }], matchSeqNum);
+  }
+  if (type !== "application/json") {
+    throw new ApiError(
+      "unsupported_media_type",
+      `Content-Type ${JSON.stringify(type)} is not taken: send application/json, ` +
+        "or application/octet-stream for the bytes of one record.",
+    );
+  }
+  if (matchSeqNum !== undefined) {
+    throw new FencelineError("invalid_request", {
+      message: "query/match_seq_num goes with application/octet-stream; in JSON it is a member of the body.",
+    });
+  }
+  const given = await readJson(request, APPEND_BODY_BYTES_MAX, REMEDY);
+  const parsed = appendBody.safeParse(given);
+  if (!parsed.success) throw invalidRequest("body", parsed.error, given);
+  const records = parsed.data.records.map((record, index) => recordOf(record, format, index));
+  return append(log, records, parsed.data.match_seq_num);
+}
+
+function append(log: LogName, records: RecordInput[], matchSeqNum: number | undefined): AppendRequest {
+  return { log, records, ...(matchSeqNum === undefined ? {} : { matchSeqNum: seqNum(matchSeqNum) }) };
+}
+
+function recordOf(record: z.infer<typeof recordInput>, format: LogFormat, index: number): RecordInput {
+  const at = `body/records/${index}`;
+  const headers = (record.headers ?? []).map(
+    ([name, value], number): RecordHeader => [
+      bytesOf(name, format, `${at}/headers/${number}/0`),
+      bytesOf(value, format, `${at}/headers/${number}/1`),
+    ],
+  );
+  const body = bytesOf(record.body, format, `${at}/body`);
+  return { body, headers, ...(record.timestamp === undefined ? {} : { timestampMs: record.timestamp }) };
+}

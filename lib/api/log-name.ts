@@ -1,0 +1,67 @@
+/**
+ * Log names: 1 to 512 bytes of UTF-8, any characters but control characters; "/" parts them into segments of
+ * which none is "." or "..". Such segments would be folded away by clients and proxies, so that a request
+ * would reach another log than the one it names.
+ */
+import { FencelineError } from "../protocol/errors.ts";
+import { type LogName, logName } from "../protocol/ids.ts";
+import { limits } from "../protocol/limits.ts";
+
+const REMEDY = "Percent-encode the name as one path segment ('/' is %2F), without '.' or '..' segments.";
+
+/** Types a name, or throws `invalid_request`. */
+export function checkedLogName(name: string): LogName {
+  const fault = nameFault(name);
+  if (fault === undefined) return logName(name);
+  throw invalidName(name, fault);
+}
+
+/** What is wrong with the name, if anything. */
+export function nameFault(name: string): string | undefined {
+  const byteCount = new TextEncoder().encode(name).length;
+  if (byteCount < 1 || byteCount > limits.logNameBytesMax) {
+    return `it has ${byteCount} bytes, and 1 to ${limits.logNameBytesMax} are allowed`;
+  }
+  if (!name.isWellFormed()) return "it has half of a surrogate pair, and only whole characters are allowed";
+  if (/\p{Cc}/u.test(name)) return "it has a control character, and none is allowed";
+  if (name.split("/").some(isDotSegment)) return "it has a '.' or '..' segment, and none is allowed";
+  return undefined;
+}
+
+/**
+ * Checks the path as it stood on the request line, before any URL parser folded dot segments, so that
+ * `/v1/logs/a/..` is refused and never answered as another route. Throws `invalid_request`.
+ */
+export function checkRawPath(rawTarget: string): void {
+  const path = rawTarget.split(/[?#]/, 1)[0] ?? "";
+  for (const segment of path.split("/")) {
+    const decoded = decodedSegment(segment);
+    if (decoded === undefined || segment.includes("\\")) {
+      throw invalidName(path, "the path is not percent-encoded UTF-8");
+    }
+    if (isDotSegment(decoded)) throw invalidName(path, "the path has a '.' or '..' segment");
+  }
+}
+
+const isDotSegment = (segment: string) => segment === "." || segment === "..";
+
+function decodedSegment(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}
+
+function invalidName(given: string, fault: string): FencelineError {
+  return new FencelineError("invalid_request", {
+    message: `${JSON.stringify(shortened(given))} is no log name: ${fault}. ${REMEDY}`,
+    details: { errors: [{ pointer: "path/log", detail: fault }], limit_bytes: limits.logNameBytesMax },
+  });
+}
+
+/** What the caller gave, short enough to repeat. */
+export function shortened(text: string): string {
+  const LENGTH_MAX = 80;
+  return text.length <= LENGTH_MAX ? text : `${text.slice(0, LENGTH_MAX)}...`;
+}

@@ -1,0 +1,135 @@
+/**
+ * Every error as an RFC 9457 problem document. `retryable` and `side_effects` are the error's own words. A
+ * failure that nobody foresaw may have taken effect if the request could write: what is not known to be
+ * without effect is "possible" (rule 8).
+ */
+import { type ErrorCode, FencelineError, type SideEffects } from "../protocol/errors.ts";
+import { ApiError, type ApiErrorCode, apiErrorStatus } from "./api-error.ts";
+
+export type ProblemCode = ErrorCode | ApiErrorCode | "internal";
+
+/** Status per code. 409: the present state forbids it. 412: the caller's condition failed. 503: come back. */
+export const problemStatus = {
+  ...apiErrorStatus,
+  invalid_request: 400,
+  log_not_found: 404,
+  ledger_not_found: 404,
+  log_exists: 409,
+  log_sealed: 409,
+  fenced: 409,
+  position_trimmed: 410,
+  seq_num_mismatch: 412,
+  record_too_large: 413,
+  batch_too_large: 413,
+  position_unwritten: 416,
+  over_capacity: 429,
+  data_corrupt: 500,
+  internal: 500,
+  not_ready: 503,
+  region_unavailable: 503,
+  insufficient_regions: 503,
+  unavailable: 503,
+  unknown_outcome: 504,
+} as const satisfies Record<ProblemCode, number>;
+
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly instance: string;
+  readonly code: ProblemCode;
+  readonly retryable: boolean;
+  readonly side_effects: SideEffects;
+  readonly [member: string]: unknown;
+}
+
+/** The request that failed, as far as its problem document tells of it. */
+export interface FailedRequest {
+  readonly requestId: string;
+  readonly region: string;
+  readonly method: string;
+  readonly log?: string | undefined;
+}
+
+/** Wait that is suggested when the error names none. */
+const RETRY_AFTER_MS = 1_000;
+
+export function problemOf(error: unknown, request: FailedRequest): Problem {
+  const code = error instanceof FencelineError || error instanceof ApiError ? error.code : "internal";
+  const details = causeDetails(error);
+  const status = statusOf(code, details);
+  const members: Problem = {
+    type: `urn:fenceline:problem:${code}`,
+    title: titleOf(code),
+    status,
+    detail: code === "internal" ? internalDetail(request) : storyOf(error as Error),
+    instance: `urn:uuid:${request.requestId}`,
+    code,
+    ...outcomeOf(error, request),
+    ...(request.log === undefined ? {} : { log: request.log }),
+    region: request.region,
+    ...waitOf(error),
+  };
+  // Twice: first in order, and last in word, whatever the details are called.
+  return Object.assign({}, members, details, members);
+}
+
+export function problemResponse(error: unknown, request: FailedRequest): Response {
+  const problem = problemOf(error, request);
+  const headers = new Headers({ "content-type": "application/problem+json" });
+  if (error instanceof ApiError) {
+    for (const [name, value] of Object.entries(error.headers)) headers.set(name, value);
+  }
+  if (typeof problem.retry_after_ms === "number") {
+    headers.set("retry-after", String(Math.max(1, Math.ceil(problem.retry_after_ms / 1_000))));
+  }
+  return new Response(JSON.stringify(problem), { status: problem.status, headers });
+}
+
+function outcomeOf(error: unknown, request: FailedRequest) {
+  if (error instanceof FencelineError) return { retryable: error.retryable, side_effects: error.sideEffects };
+  const mayHaveWritten = !(error instanceof ApiError) && !["GET", "HEAD"].includes(request.method);
+  return { retryable: false, side_effects: mayHaveWritten ? "possible" : "none" } as const;
+}
+
+/** An outcome is unknown for want of time, or because regions are silent: 503 like every lack of regions. */
+function statusOf(code: ProblemCode, details: Readonly<Record<string, unknown>>): number {
+  const silent = details.silent_regions;
+  const lacksRegions = Array.isArray(silent) && silent.length > 0;
+  if (code === "unknown_outcome" && lacksRegions) return problemStatus.insufficient_regions;
+  return problemStatus[code];
+}
+
+/** When to come back, for errors that pass. */
+function waitOf(error: unknown): { readonly retry_after_ms?: number } {
+  if (!(error instanceof FencelineError) || !error.retryable) return {};
+  const given = error.details.retry_after_ms;
+  return { retry_after_ms: typeof given === "number" ? given : RETRY_AFTER_MS };
+}
+
+/** The error in its own words, and what lay at its root if that says more. */
+function storyOf(error: Error): string {
+  let root = error;
+  while (root.cause instanceof FencelineError) root = root.cause;
+  return error.message.includes(root.message) ? error.message : `${error.message}: ${root.message}`;
+}
+
+/** Details of the error; what it leaves out, an underlying cause may say, such as which regions answered. */
+function causeDetails(error: unknown): Readonly<Record<string, unknown>> {
+  if (!(error instanceof Error)) return {};
+  const own = error instanceof FencelineError || error instanceof ApiError ? error.details : {};
+  return { ...causeDetails(error.cause), ...own };
+}
+
+function titleOf(code: ProblemCode): string {
+  const words = code.replaceAll("_", " ");
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+}
+
+function internalDetail(request: FailedRequest): string {
+  return (
+    `the request failed by a defect of this server, whose own log names request ${request.requestId}. ` +
+    "If this was an append, read the tail before sending it again."
+  );
+}

@@ -1,0 +1,103 @@
+/** Records: append, read, tail. */
+import { createRoute, z } from "@hono/zod-openapi";
+import { logName, seqNum } from "../protocol/ids.ts";
+import { limits } from "../protocol/limits.ts";
+import { ackAnswer, readAnswer, tailAnswer } from "./answers.ts";
+import { readAppend } from "./append-request.ts";
+import {
+  type ApiApp,
+  type ApiOptions,
+  answer,
+  errorAnswers,
+  formatHeader,
+  logParams,
+  nameOwner,
+} from "./routing.ts";
+import * as wire from "./wire.ts";
+
+const appendRecords = createRoute({
+  method: "post",
+  path: "/v1/logs/{log}/records",
+  summary: "Appends a batch atomically; answered when an ack quorum in enough regions holds it.",
+  request: {
+    params: logParams,
+    headers: formatHeader,
+    query: z.strictObject({
+      match_seq_num: wire.seqNumText.optional().openapi({
+        description: "With application/octet-stream: append only if the record gets this seq_num.",
+      }),
+    }),
+  },
+  responses: { 200: answer(wire.appendAck, "The batch is durable."), ...errorAnswers },
+});
+
+const readRecords = createRoute({
+  method: "get",
+  path: "/v1/logs/{log}/records",
+  summary: "Reads records in order from a seq_num.",
+  request: {
+    params: logParams,
+    headers: formatHeader,
+    query: z.strictObject({
+      seq_num: wire.seqNumText.optional().openapi({ description: "The first record wanted; 0 if absent." }),
+      count: wire.wholeNumber(1, limits.readRecordsMax).optional(),
+      bytes: wire.wholeNumber(1, limits.readBytesMax).optional().openapi({
+        description: "Metered bytes, at most; one record is returned whatever its size.",
+      }),
+      consistency: wire.consistency.default("strong"),
+    }),
+  },
+  responses: { 200: answer(wire.readAnswer, "Records, possibly none at the tail."), ...errorAnswers },
+});
+
+const readTail = createRoute({
+  method: "get",
+  path: "/v1/logs/{log}/records/tail",
+  summary: "The seq_num that the next record gets.",
+  request: { params: logParams, query: z.strictObject({ consistency: wire.consistency.default("strong") }) },
+  responses: { 200: answer(wire.tailAnswer, "The tail."), ...errorAnswers },
+});
+
+export function addRecordRoutes(app: ApiApp, options: ApiOptions): void {
+  // The body is read under a limit and in two media types, so only its documentation is declared.
+  app.openAPIRegistry.registerPath({
+    ...appendRecords,
+    request: {
+      ...appendRecords.request,
+      body: {
+        required: true,
+        content: {
+          "application/json": { schema: wire.appendBody },
+          "application/octet-stream": { schema: z.string().openapi({ format: "binary" }) },
+        },
+      },
+    },
+  });
+  app.openapi({ ...appendRecords, hide: true }, async (c) => {
+    const { log } = c.req.valid("param");
+    const format = c.req.valid("header")["log-format"] ?? "utf8";
+    const { match_seq_num } = c.req.valid("query");
+    const ack = await options.append.append(await readAppend(c.req.raw, logName(log), format, match_seq_num));
+    nameOwner(c, ack.ownerRegion, ack.epoch);
+    return c.json(ackAnswer(log, ack), 200);
+  });
+  app.openapi(readRecords, async (c) => {
+    const { seq_num, count, bytes, consistency } = c.req.valid("query");
+    const format = c.req.valid("header")["log-format"] ?? "utf8";
+    const found = await options.read.read({
+      log: logName(c.req.valid("param").log),
+      from: seqNum(seq_num ?? 0),
+      limit: count ?? limits.readRecordsMax,
+      ...(bytes === undefined ? {} : { bytesMax: bytes }),
+      consistency,
+    });
+    c.header("Log-Format", format);
+    return c.json(readAnswer(found, format), 200);
+  });
+  app.openapi(readTail, async (c) => {
+    const { consistency } = c.req.valid("query");
+    const tail = await options.read.tail(logName(c.req.valid("param").log), consistency);
+    nameOwner(c, tail.ownerRegion);
+    return c.json(tailAnswer(tail), 200);
+  });
+}

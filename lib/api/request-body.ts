@@ -1,0 +1,68 @@
+/**
+ * Request bodies, read under a limit: a body that is too large is refused at its stated length or at the
+ * first byte beyond the limit, and never held as a whole.
+ */
+import { ApiError } from "./api-error.ts";
+
+/** Reads the whole body, at most `limitBytes`. Throws `body_too_large`. */
+export async function readBody(request: Request, limitBytes: number, remedy: string): Promise<Uint8Array> {
+  const stated = Number(request.headers.get("content-length") ?? Number.NaN);
+  if (stated > limitBytes) throw tooLarge(String(stated), limitBytes, remedy, { actual_bytes: stated });
+  if (request.body === null) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let byteCount = 0;
+  const reader = request.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return joined(chunks, byteCount);
+    byteCount += value.length;
+    if (byteCount > limitBytes) {
+      reader.cancel().catch(() => {});
+      throw tooLarge("more", limitBytes, remedy, {});
+    }
+    chunks.push(value);
+  }
+}
+
+/** Reads a JSON body. Bytes that are not UTF-8 are refused: a decoder that mends them changes records. */
+export async function readJson(request: Request, limitBytes: number, remedy: string): Promise<unknown> {
+  const bytes = await readBody(request, limitBytes, remedy);
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+  } catch (error) {
+    const why = error instanceof SyntaxError ? error.message : "it is not UTF-8";
+    throw new ApiError("bad_json", `the body of ${bytes.length} bytes is not JSON in UTF-8: ${why}`);
+  }
+}
+
+/** The media type without its parameters, in lower case; "" if none is stated. */
+export function mediaType(request: Request): string {
+  const stated = request.headers.get("content-type") ?? "";
+  return (stated.split(";", 1)[0] ?? "").trim().toLowerCase();
+}
+
+function tooLarge(
+  given: string,
+  limitBytes: number,
+  remedy: string,
+  details: Record<string, unknown>,
+): ApiError {
+  return new ApiError(
+    "body_too_large",
+    `at most ${limitBytes} bytes of body are read, and this one has ${given}. ${remedy}`,
+    { limit_bytes: limitBytes, ...details },
+    { connection: "close" },
+  );
+}
+
+function joined(chunks: readonly Uint8Array[], byteCount: number): Uint8Array {
+  const first = chunks[0];
+  if (chunks.length === 1 && first !== undefined) return first;
+  const whole = new Uint8Array(byteCount);
+  let offset = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return whole;
+}

@@ -1,0 +1,115 @@
+/** What the routes of the surface share: its types, its parameters and its error answers. */
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Context, MiddlewareHandler } from "hono";
+import type { Region, SegmentNumber } from "../protocol/ids.ts";
+import type { LogConfig } from "../protocol/items.ts";
+import type { AppendOperations, ReadOperations } from "../protocol/log/operations.ts";
+import { ApiError } from "./api-error.ts";
+import type { Health } from "./health.ts";
+import { checkRawPath, nameFault } from "./log-name.ts";
+import { invalidRequest, type RequestPart } from "./validation.ts";
+import { logFormat, problem } from "./wire.ts";
+
+export interface ApiOptions {
+  readonly append: AppendOperations;
+  readonly read: ReadOperations;
+  /** Where this surface runs. */
+  readonly region: Region;
+  /** Configuration of logs whose creator does not choose one. */
+  readonly defaultConfig: LogConfig;
+  readonly health: () => Promise<Health>;
+  /** Told of failures that are a defect of the server. Must not throw. */
+  readonly onFault?: (error: unknown, requestId: string) => void;
+}
+
+export interface ApiEnv {
+  Bindings: {
+    /** The target as it stood on the request line. Without it the URL's path is checked, already folded. */
+    readonly rawPath?: string;
+  };
+  Variables: { requestId: string };
+}
+
+export type ApiApp = OpenAPIHono<ApiEnv>;
+export type ApiContext = Context<ApiEnv>;
+
+export const logParams = z.object({
+  log: z.string().superRefine((name, context) => {
+    const fault = nameFault(name);
+    if (fault !== undefined) context.addIssue({ code: "custom", message: `is no log name: ${fault}` });
+  }),
+});
+
+export const formatHeader = z.object({
+  "log-format": logFormat
+    .optional()
+    .openapi({ description: "How record bytes stand in JSON; utf8 if absent." }),
+});
+
+/** Every error of every route. */
+export const errorAnswers = {
+  default: {
+    description: "A problem document (RFC 9457).",
+    content: { "application/problem+json": { schema: problem } },
+  },
+} as const;
+
+/** The answer of a route that went well. */
+export function answer<S extends z.ZodType>(schema: S, description: string) {
+  return { description, content: { "application/json": { schema } } };
+}
+
+/** Tells who owns the log, which feeds the callers' ownership caches. */
+export function nameOwner(c: ApiContext, owner: Region | undefined, epoch?: SegmentNumber): void {
+  if (owner === undefined) return;
+  c.header("Log-Owner", epoch === undefined ? owner : `${owner};epoch=${epoch}`);
+}
+
+/** Turns what a route's schemas refuse into `invalid_request`. */
+export function refuseInvalid(result: {
+  readonly success: boolean;
+  readonly target: string;
+  readonly error?: z.ZodError;
+  readonly data?: unknown;
+}): void {
+  if (result.success || result.error === undefined) return;
+  const parts: Readonly<Record<string, RequestPart>> = { param: "path", query: "query", header: "header" };
+  throw invalidRequest(parts[result.target] ?? "body", result.error, result.data);
+}
+
+export function refuseDotSegments(): MiddlewareHandler<ApiEnv> {
+  return async (c, next) => {
+    checkRawPath(c.env?.rawPath ?? new URL(c.req.url).pathname);
+    await next();
+  };
+}
+
+/** Answers 405 with what is allowed, on every path that has a route. */
+export function refuseOtherMethods(app: ApiApp): void {
+  const methodsOf = new Map<string, Set<string>>();
+  for (const { path, method } of app.routes) {
+    if (method === "ALL") continue;
+    const methods = methodsOf.get(path) ?? new Set();
+    methodsOf.set(path, methods.add(method));
+    if (method === "GET") methods.add("HEAD");
+  }
+  for (const [path, methods] of methodsOf) {
+    const allowed = [...methods].sort().join(", ");
+    app.all(path, (c) => {
+      throw new ApiError(
+        "method_not_allowed",
+        `${c.req.method} is not allowed on ${path}; ${allowed} ${methods.size === 1 ? "is" : "are"}.`,
+        { allowed: [...methods].sort() },
+        { allow: allowed },
+      );
+    });
+  }
+}
+
+export function refuseUnknownRoute(c: ApiContext): never {
+  throw new ApiError(
+    "route_not_found",
+    `there is no ${c.req.method} ${c.req.path}; GET /v1/openapi.json lists what there is. ` +
+      "A '/' inside a log name is written %2F.",
+  );
+}

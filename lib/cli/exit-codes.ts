@@ -1,0 +1,56 @@
+/** How a command ends. */
+import { ForeignAnswerError, ProblemError, RequestError } from "../client/client-errors.ts";
+import { BatchInDoubtError, PlaceTakenError } from "../client/ordered-append.ts";
+import { LocalError } from "../local/local-error.ts";
+
+export const exitCodes = {
+  ok: 0,
+  /** A defect, or a server that answered with one. */
+  failed: 1,
+  usage: 2,
+  conditionFailed: 3,
+  notFound: 4,
+  /** The same command may succeed later. */
+  retryable: 5,
+  /** An append may have happened or not. */
+  unknownOutcome: 6,
+  /** Stopped by the person at the terminal, with nothing in doubt. */
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** The command line or its input asks for something impossible. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/** The person at the terminal wants to stop. */
+export class InterruptedError extends Error {
+  override readonly name = "InterruptedError";
+}
+
+const byStatus: Readonly<Record<number, ExitCode>> = {
+  400: exitCodes.usage,
+  404: exitCodes.notFound,
+  406: exitCodes.usage,
+  409: exitCodes.conditionFailed,
+  410: exitCodes.notFound,
+  412: exitCodes.conditionFailed,
+  413: exitCodes.usage,
+  415: exitCodes.usage,
+  416: exitCodes.notFound,
+};
+
+export function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof UsageError || error instanceof LocalError) return exitCodes.usage;
+  if (error instanceof InterruptedError) return exitCodes.interrupted;
+  if (error instanceof PlaceTakenError) return exitCodes.conditionFailed;
+  if (error instanceof BatchInDoubtError) return exitCodes.unknownOutcome;
+  if (error instanceof ForeignAnswerError) return exitCodes.failed;
+  if (!(error instanceof RequestError)) return exitCodes.failed;
+  if (error.retryable) return exitCodes.retryable;
+  return error instanceof ProblemError
+    ? (byStatus[error.problem.status] ?? exitCodes.failed)
+    : exitCodes.failed;
+}

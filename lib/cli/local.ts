@@ -1,0 +1,123 @@
+/** `fenceline local`: the embedded cloud, and its regions up and down. */
+import { resolve } from "node:path";
+import { type Command, Option } from "commander";
+import { Control } from "../local/control-client.ts";
+import { EmbeddedCloud } from "../local/embedded-cloud.ts";
+import type { Manner } from "../local/region-switch.ts";
+import { type CommandContext, outputOption } from "./command-context.ts";
+import { DATA_DEFAULT, wholeNumber } from "./options.ts";
+import { note, type OutputFormat, type Streams, writeData, writeResult } from "./output.ts";
+
+interface LocalFlags {
+  readonly port: number;
+  readonly data: string;
+  readonly regions?: string;
+  readonly delayMs: number;
+  readonly trace: "off" | "error" | "warn" | "info" | "debug";
+  readonly output: OutputFormat;
+}
+
+interface RegionFlags {
+  readonly manner: Manner;
+  readonly data: string;
+  readonly output: OutputFormat;
+}
+
+export function addLocalCommands(program: Command, context: CommandContext): void {
+  const local = program
+    .command("local")
+    .description("Runs the embedded cloud on this machine: every region of it, on the loopback interface.")
+    .enablePositionalOptions()
+    .option(
+      "--port <n>",
+      "the first region's port, the others follow; 0 takes free ones",
+      wholeNumber(0, 65_000),
+      4701,
+    )
+    .option("--data <dir>", "where everything is kept", DATA_DEFAULT)
+    .option("--regions <list>", "how many regions, or their names with commas; 3 if the directory is new")
+    .option("--delay-ms <n>", "round trip between two regions", wholeNumber(0, 60_000), 0)
+    .addOption(
+      new Option("--trace <level>", "what the log tells of itself on standard error")
+        .choices(["off", "error", "warn", "info", "debug"])
+        .default("error"),
+    )
+    .addOption(outputOption())
+    .action((flags: LocalFlags) => runCloud(flags, context));
+  local
+    .command("region <name> <state>")
+    .description("Takes a region of the running cloud down, or brings it up again.")
+    .addOption(
+      new Option("--manner <manner>", "how a lost region looks: connections refused, or silence")
+        .choices(["refusing", "hanging"])
+        .default("refusing"),
+    )
+    .option("--data <dir>", "the directory of the running cloud", DATA_DEFAULT)
+    .addOption(outputOption())
+    .action((name: string, state: string, flags: RegionFlags) =>
+      setRegion(name, state, flags, context.streams),
+    );
+}
+
+async function runCloud(flags: LocalFlags, { streams, signal }: CommandContext): Promise<void> {
+  const cloud = await EmbeddedCloud.open({
+    dataDir: resolve(flags.data),
+    port: flags.port,
+    delayMs: flags.delayMs,
+    traceLevel: flags.trace,
+    write: (line) => note(streams, line),
+    ...(flags.regions === undefined ? {} : { regions: flags.regions }),
+  });
+  try {
+    for (const warning of cloud.warnings) note(streams, warning);
+    await writeData(streams, flags.output === "json" ? readyJson(cloud) : readyText(cloud, flags.data));
+    await aborted(signal);
+    note(streams, "stopping");
+  } finally {
+    await cloud.close();
+  }
+}
+
+function readyJson(cloud: EmbeddedCloud): string {
+  return `${JSON.stringify({ regions: cloud.regions(), control: cloud.controlUrl })}\n`;
+}
+
+const HELLO = JSON.stringify({ records: [{ body: "hello, log" }] });
+
+function readyText(cloud: EmbeddedCloud, data: string): string {
+  const regions = cloud.regions();
+  const [first] = regions;
+  const count = regions.length === 1 ? "one region" : `${regions.length} regions`;
+  const where = data === DATA_DEFAULT ? "" : ` --data ${data}`;
+  const records = `${first?.url}/v1/logs/hello/records`;
+  return [
+    `Fenceline runs ${count} on this machine; data in ${data};`,
+    `${cloud.presetText}.`,
+    "",
+    ...regions.map((region) => `  ${region.name.padEnd(16)}${region.url}`),
+    "",
+    "Try it:",
+    `  curl -X PUT ${first?.url}/v1/logs/hello`,
+    `  curl ${records} -H 'Content-Type: application/json' -d '${HELLO}'`,
+    `  curl ${regions.at(-1)?.url}/v1/logs/hello/records`,
+    "",
+    `Lose a region: fenceline local region ${regions.at(1)?.name ?? first?.name} down${where}`,
+    `Control endpoint: ${cloud.controlUrl}`,
+    "Stop with Ctrl-C.",
+    "",
+  ].join("\n");
+}
+
+async function setRegion(name: string, state: string, flags: RegionFlags, streams: Streams): Promise<void> {
+  const control = await Control.open(resolve(flags.data));
+  const regions = await control.setRegion(name, state === "down" ? flags.manner : state);
+  const lines = regions.map((region) => `${region.name.padEnd(16)}${region.state.padEnd(10)}${region.url}`);
+  await writeResult(streams, flags.output, { regions }, lines.join("\n"));
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

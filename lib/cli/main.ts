@@ -1,0 +1,28 @@
+/** Runs one command: arguments in, exit code out. */
+import { CommanderError } from "commander";
+import { type ExitCode, exitCodeOf, exitCodes } from "./exit-codes.ts";
+import { noteError, OutputClosedError, type OutputFormat, type Streams } from "./output.ts";
+import { buildProgram } from "./program.ts";
+
+/** `args` without node and script. `signal` is aborted to stop the command early, but in good order. */
+export async function runCommand(
+  args: readonly string[],
+  streams: Streams,
+  signal: AbortSignal,
+): Promise<ExitCode> {
+  try {
+    await buildProgram({ streams, signal }).parseAsync(args, { from: "user" });
+    return exitCodes.ok;
+  } catch (error) {
+    if (error instanceof OutputClosedError) return exitCodes.ok;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    noteError(streams, outputFormat(args), error);
+    return exitCodeOf(error);
+  }
+}
+
+/** Read by hand, since an error may come before the options are parsed. */
+function outputFormat(args: readonly string[]): OutputFormat {
+  const at = args.indexOf("--output");
+  return args.includes("--output=json") || (at !== -1 && args[at + 1] === "json") ? "json" : "text";
+}

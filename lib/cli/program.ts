@@ -1,0 +1,198 @@
+/** The commands, their options and their help. */
+import { Command, Option } from "commander";
+import type { CreateLogJson } from "../api/wire.ts";
+import { BATCH_HEADER } from "../client/ordered-append.ts";
+import { retrying } from "../client/retry.ts";
+import { appendCommand } from "./append.ts";
+import {
+  type ClientFlags,
+  type CommandContext,
+  clientCommand,
+  clientOf,
+  patienceOf,
+} from "./command-context.ts";
+import { ledgerText, logText } from "./describe.ts";
+import { addLocalCommands } from "./local.ts";
+import { seqNum, wholeNumber } from "./options.ts";
+import { writeData, writeResult } from "./output.ts";
+import { type ReadFormat, readCommand } from "./read.ts";
+
+export function buildProgram(context: CommandContext): Command {
+  const program = new Command("fenceline")
+    .description("A globally replicated, fenced log.")
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => context.streams.stdout.write(text),
+      writeErr: (text) => context.streams.stderr.write(text),
+    });
+  addLocalCommands(program, context);
+  addCreate(program, context);
+  addAppend(program, context);
+  addRead(program, context);
+  addLogs(program, context);
+  addLedger(program, context);
+  program.addHelpText("after", EXIT_CODES);
+  return program;
+}
+
+const EXIT_CODES = `
+Exit codes: 0 done; 1 failed; 2 usage or bad input; 3 a condition failed; 4 not found; 5 may succeed later;
+6 an append may have happened or not.`;
+
+const APPEND_HELP = `
+Each line is a record, without its newline; what follows the last newline is a record too. Without files,
+or for "-", standard input is read. Lines that are not UTF-8 are kept byte for byte.
+
+Each batch is in the log once: it is sent with the seq_num that it must get, and when an answer is lost the
+log is asked what is there. The first record of each batch carries a header, ${BATCH_HEADER}, that tells it
+from an equal batch of another writer; with --match-seq-num there is none.
+
+To be able to complete an append whatever stops it, this command included, say where the first line goes:
+    fenceline append words words.txt --match-seq-num 0
+After a kill -9, run it again with --resume: lines that are in their place are compared and skipped, the rest
+is appended, and a line that differs stops it with exit code 3:
+    fenceline append words words.txt --match-seq-num 0 --resume`;
+
+function addCreate(program: Command, context: CommandContext): void {
+  clientCommand(program, "create <log>", "Creates a log, or finds it with the same configuration.")
+    .addOption(
+      new Option("--preset <name>", "quorum sizes by name").choices(["standard", "economy", "resilient"]),
+    )
+    .addOption(new Option("--digest <type>", "how entries are sealed").choices(["crc32", "hmac-sha256"]))
+    .option("--segment-bytes <n>", "size at which a segment is rolled", wholeNumber(1_024, 2 ** 40))
+    .action(async (log: string, flags: ClientFlags & CreateFlags) => {
+      const config: CreateLogJson = {
+        ...(flags.preset === undefined ? {} : { preset: flags.preset }),
+        ...(flags.digest === undefined ? {} : { digest: flags.digest }),
+        ...(flags.segmentBytes === undefined ? {} : { segment_bytes_max: flags.segmentBytes }),
+      };
+      const client = clientOf(flags, context);
+      const made = await retrying(patienceOf(flags, context), () => client.createLog(log, config));
+      const text = made.created ? `created ${log}` : `${log} was there, with this configuration`;
+      await writeResult(context.streams, flags.output, { created: made.created, ...made.log }, text);
+    });
+}
+
+interface CreateFlags {
+  readonly preset?: NonNullable<CreateLogJson["preset"]>;
+  readonly digest?: NonNullable<CreateLogJson["digest"]>;
+  readonly segmentBytes?: number;
+}
+
+function addAppend(program: Command, context: CommandContext): void {
+  clientCommand(program, "append <log> [files...]", "Appends the lines of files, or of standard input.", 60)
+    .option(
+      "--match-seq-num <n>",
+      "the first line gets this seq_num, the others follow, or exit code 3",
+      seqNum,
+    )
+    .option(
+      "--resume",
+      "skip lines that are in their place already; the first is at --match-seq-num, or 0",
+      false,
+    )
+    .addHelpText("after", APPEND_HELP)
+    .action(async (log: string, files: string[], flags: ClientFlags & AppendFlags) => {
+      await appendCommand({
+        client: clientOf(flags, context),
+        streams: context.streams,
+        output: flags.output,
+        log,
+        sources: files.length === 0 ? ["-"] : files,
+        ...(flags.matchSeqNum === undefined ? {} : { matchSeqNum: flags.matchSeqNum }),
+        resume: flags.resume,
+        patienceMs: flags.retryFor * 1_000,
+        signal: context.signal,
+      });
+    });
+}
+
+interface AppendFlags {
+  readonly matchSeqNum?: number;
+  readonly resume: boolean;
+}
+
+function addRead(program: Command, context: CommandContext): void {
+  clientCommand(program, "read <log>", "Prints records up to the tail as it was when the command began.")
+    .option("--from <seq_num>", "the first record", seqNum, 0)
+    .option("--limit <n>", "records, at most", wholeNumber(1, Number.MAX_SAFE_INTEGER))
+    .addOption(
+      new Option("--format <format>", "text: bodies and newlines, byte for byte; json: one object a line")
+        .choices(["text", "json", "base64"])
+        .default("text"),
+    )
+    .addOption(
+      new Option("--consistency <level>", "local: what the nearest bookies know to be confirmed")
+        .choices(["strong", "local"])
+        .default("strong"),
+    )
+    .action(async (log: string, flags: ClientFlags & ReadFlags) => {
+      await readCommand({
+        client: clientOf(flags, context),
+        streams: context.streams,
+        log,
+        from: flags.from,
+        ...(flags.limit === undefined ? {} : { limit: flags.limit }),
+        format: flags.output === "json" ? "json" : flags.format,
+        consistency: flags.consistency,
+        patience: patienceOf(flags, context),
+      });
+    });
+}
+
+interface ReadFlags {
+  readonly from: number;
+  readonly limit?: number;
+  readonly format: ReadFormat;
+  readonly consistency: "strong" | "local";
+}
+
+function addLogs(program: Command, context: CommandContext): void {
+  clientCommand(program, "logs [prefix]", "Lists the logs whose names start with the prefix.").action(
+    async (prefix: string | undefined, flags: ClientFlags) => {
+      const client = clientOf(flags, context);
+      let after: { start_after?: string } = {};
+      for (;;) {
+        const query = { prefix: prefix ?? "", ...after };
+        const page = await retrying(patienceOf(flags, context), () => client.listLogs(query));
+        const lines = page.logs.map((name) =>
+          flags.output === "json" ? JSON.stringify({ log: name }) : name,
+        );
+        await writeData(context.streams, lines.map((line) => `${line}\n`).join(""));
+        const last = page.logs.at(-1);
+        if (!page.has_more || last === undefined) return;
+        after = { start_after: last };
+      }
+    },
+  );
+  clientCommand(program, "describe <log>", "Shows a log: configuration, tail, owner, segments.").action(
+    async (log: string, flags: ClientFlags) => {
+      const client = clientOf(flags, context);
+      const patience = patienceOf(flags, context);
+      const description = await retrying(patience, () => client.describeLog(log));
+      const tail = await retrying(patience, () => client.tail(log));
+      const segments = await retrying(patience, () => client.segments(log));
+      const all = { ...description, tail, ...segments };
+      await writeResult(context.streams, flags.output, all, logText(description, tail, segments));
+    },
+  );
+}
+
+function addLedger(program: Command, context: CommandContext): void {
+  const ledger = program.command("ledger").description("Looks underneath, at one ledger.");
+  clientCommand(ledger, "show <id>", "Shows a ledger's metadata.").action(
+    async (id: string, flags: ClientFlags) => {
+      const client = clientOf(flags, context);
+      const shown = await retrying(patienceOf(flags, context), () => client.showLedger(id));
+      await writeResult(context.streams, flags.output, shown, ledgerText(shown));
+    },
+  );
+  clientCommand(ledger, "recover <id>", "Fences a ledger, finds its end and closes it.").action(
+    async (id: string, flags: ClientFlags) => {
+      const client = clientOf(flags, context);
+      const closed = await retrying(patienceOf(flags, context), () => client.recoverLedger(id));
+      await writeResult(context.streams, flags.output, closed, ledgerText(closed));
+    },
+  );
+}

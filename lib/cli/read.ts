@@ -1,0 +1,70 @@
+/** `fenceline read`: records of a log to standard output, up to where it ended when the command began. */
+import type { LogRecordJson } from "../api/wire.ts";
+import type { Consistency, LogClient } from "../client/log-client.ts";
+import { readRange } from "../client/read-range.ts";
+import { type Patience, retrying } from "../client/retry.ts";
+import { UsageError } from "./exit-codes.ts";
+import { note, type Streams, writeData } from "./output.ts";
+
+export type ReadFormat = "text" | "json" | "base64";
+
+export interface ReadCommand {
+  readonly client: LogClient;
+  readonly streams: Streams;
+  readonly log: string;
+  readonly from: number;
+  /** Records, at most; up to the tail if absent. */
+  readonly limit?: number;
+  readonly format: ReadFormat;
+  readonly consistency: Consistency;
+  readonly patience: Patience;
+}
+
+export async function readCommand(command: ReadCommand): Promise<void> {
+  const { client, streams, log, from, limit, consistency, patience } = command;
+  const { tail, up_to_date } = await retrying(patience, () => client.tail(log, consistency));
+  if (from > tail && up_to_date) throw new UsageError(`log ${log} ends at seq_num ${tail}, before ${from}`);
+  const end = limit === undefined ? tail : Math.min(tail, from + limit);
+  for await (const page of readRange(client, { log, from, end, consistency }, patience)) {
+    await writeData(streams, printed(page, command.format));
+  }
+  if (!up_to_date && end === tail) {
+    note(streams, `read up to seq_num ${end}; whether the log goes on there is not known to this region now`);
+  }
+}
+
+/** Text is each body and a newline, byte for byte, so that a file of lines comes out as it went in. */
+function printed(records: readonly LogRecordJson[], format: ReadFormat): Buffer {
+  const lines = records.map((record) => {
+    if (format === "base64") return Buffer.from(`${record.body}\n`);
+    if (format === "json") return Buffer.from(`${JSON.stringify(jsonRecord(record))}\n`);
+    return Buffer.concat([Buffer.from(record.body, "base64"), NEWLINE]);
+  });
+  return Buffer.concat(lines);
+}
+
+const NEWLINE = Buffer.from("\n");
+
+/** Bytes as text where they are text, else as base 64 under a name that says so. */
+function jsonRecord({ seq_num, dlsn, timestamp, headers, body }: LogRecordJson) {
+  const pairs = headers.map(([name, value]) => [textOf(name), textOf(value)] as const);
+  const areText = pairs.every((pair) => pair.every((part) => part !== undefined));
+  const text = textOf(body);
+  return {
+    seq_num,
+    dlsn,
+    timestamp,
+    ...(areText ? { headers: pairs } : { headers_base64: headers }),
+    ...(text === undefined ? { body_base64: body } : { body: text }),
+  };
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+function textOf(base64: string): string | undefined {
+  try {
+    return decoder.decode(Buffer.from(base64, "base64"));
+  } catch {
+    return undefined;
+  }
+}

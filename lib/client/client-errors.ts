@@ -1,0 +1,70 @@
+/** What can go wrong with a request, from the caller's side: a problem document, or no answer at all. */
+import type { Problem } from "../api/problem.ts";
+import type { SideEffects } from "../protocol/errors.ts";
+
+/** A request that failed. `sideEffects` is "none" only if it certainly changed nothing. */
+export abstract class RequestError extends Error {
+  abstract readonly retryable: boolean;
+  abstract readonly sideEffects: SideEffects;
+}
+
+/** The server answered with a problem document. */
+export class ProblemError extends RequestError {
+  override readonly name = "ProblemError";
+  readonly retryable: boolean;
+  readonly sideEffects: SideEffects;
+
+  constructor(readonly problem: Problem) {
+    super(problem.detail);
+    this.retryable = problem.retryable;
+    this.sideEffects = problem.side_effects;
+  }
+
+  get code(): Problem["code"] {
+    return this.problem.code;
+  }
+
+  /** The wait that the server suggests. */
+  get retryAfterMs(): number | undefined {
+    const { retry_after_ms } = this.problem;
+    return typeof retry_after_ms === "number" ? retry_after_ms : undefined;
+  }
+}
+
+/** No whole answer came: not reached, cut off, or too slow. */
+export class NoAnswerError extends RequestError {
+  override readonly name = "NoAnswerError";
+  readonly retryable = true;
+
+  constructor(
+    message: string,
+    readonly sideEffects: SideEffects,
+    cause: unknown,
+  ) {
+    super(message, { cause });
+  }
+}
+
+/** Something answered that does not speak this protocol. */
+export class ForeignAnswerError extends RequestError {
+  override readonly name = "ForeignAnswerError";
+  readonly retryable = false;
+
+  constructor(
+    message: string,
+    readonly sideEffects: SideEffects,
+  ) {
+    super(message);
+  }
+}
+
+/** Records that are known to be there could not be read now. */
+export class IncompleteReadError extends RequestError {
+  override readonly name = "IncompleteReadError";
+  readonly retryable = true;
+  readonly sideEffects = "none";
+}
+
+export function hasProblemCode(error: unknown, code: Problem["code"]): error is ProblemError {
+  return error instanceof ProblemError && error.code === code;
+}

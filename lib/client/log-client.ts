@@ -1,0 +1,176 @@
+/**
+ * The HTTP surface as typed calls, one request each. Nothing is sent twice here: whoever repeats a call knows
+ * whether that is safe.
+ */
+import type { Problem } from "../api/problem.ts";
+import type {
+  AppendAckJson,
+  AppendJson,
+  CreateLogJson,
+  LedgerJson,
+  LogJson,
+  LogPageJson,
+  ReadAnswerJson,
+  SegmentListJson,
+  TailJson,
+} from "../api/wire.ts";
+import type { SideEffects } from "../protocol/errors.ts";
+import { ForeignAnswerError, NoAnswerError, ProblemError } from "./client-errors.ts";
+
+export interface LogClientOptions {
+  /** A region's base URL, without /v1. */
+  readonly endpoint: string;
+  /** Wait for a whole answer. An append is given longer than the server gives itself. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export type WireFormat = "utf8" | "base64";
+export type Consistency = "strong" | "local";
+
+export interface ReadOptions {
+  readonly from: number;
+  readonly count?: number;
+  readonly consistency?: Consistency;
+  readonly format?: WireFormat;
+}
+
+const TIMEOUT_MS = 30_000;
+
+/** Failures to connect: nothing can have reached the server. */
+const NOT_CONNECTED = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+interface RequestFields {
+  readonly method: "GET" | "PUT" | "POST";
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly format?: WireFormat | undefined;
+  readonly body?: unknown;
+}
+
+export class LogClient {
+  readonly endpoint: string;
+  readonly #timeoutMs: number;
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(options: LogClientOptions) {
+    this.endpoint = options.endpoint.replace(/\/+$/, "");
+    this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+    this.#signal = options.signal;
+  }
+
+  async createLog(log: string, config: CreateLogJson): Promise<{ created: boolean; log: LogJson }> {
+    const { status, json } = await this.#send<LogJson>({ method: "PUT", path: logPath(log), body: config });
+    return { created: status === 201, log: json };
+  }
+
+  describeLog(log: string): Promise<LogJson> {
+    return this.#get(logPath(log));
+  }
+
+  listLogs(query: { prefix: string; start_after?: string; limit?: number }): Promise<LogPageJson> {
+    return this.#get("/v1/logs", query);
+  }
+
+  segments(log: string): Promise<SegmentListJson> {
+    return this.#get(logPath(log, "/segments"));
+  }
+
+  /** One attempt. After a failure with side effects "possible" the batch may be in the log. */
+  async append(log: string, batch: AppendJson, format: WireFormat): Promise<AppendAckJson> {
+    const path = logPath(log, "/records");
+    return (await this.#send<AppendAckJson>({ method: "POST", path, body: batch, format })).json;
+  }
+
+  async read(log: string, { from, count, consistency, format }: ReadOptions): Promise<ReadAnswerJson> {
+    const query = { seq_num: from, count, consistency };
+    const path = logPath(log, "/records");
+    return (await this.#send<ReadAnswerJson>({ method: "GET", path, query, format })).json;
+  }
+
+  tail(log: string, consistency: Consistency = "strong"): Promise<TailJson> {
+    return this.#get(logPath(log, "/records/tail"), { consistency });
+  }
+
+  showLedger(id: string): Promise<LedgerJson> {
+    return this.#get(`/v1/ledgers/${encodeURIComponent(id)}`);
+  }
+
+  /** Safe to repeat: a closed ledger stays as it is. */
+  async recoverLedger(id: string): Promise<LedgerJson> {
+    const path = `/v1/ledgers/${encodeURIComponent(id)}/recover`;
+    return (await this.#send<LedgerJson>({ method: "POST", path })).json;
+  }
+
+  async #get<T>(path: string, query: RequestFields["query"] = {}): Promise<T> {
+    return (await this.#send<T>({ method: "GET", path, query })).json;
+  }
+
+  async #send<T>(request: RequestFields): Promise<{ status: number; json: T }> {
+    const effects: SideEffects = request.method === "GET" ? "none" : "possible";
+    const { status, type, text } = await this.#exchange(request, effects);
+    const json = type.endsWith("json") ? parsed(text) : undefined;
+    if (status < 300 && json !== undefined) return { status, json: json as T };
+    if (type === "application/problem+json" && json !== undefined) throw new ProblemError(json as Problem);
+    throw new ForeignAnswerError(
+      `${this.endpoint} answered ${status} with ${type || "no content type"}: is it a Fenceline endpoint?`,
+      effects,
+    );
+  }
+
+  async #exchange(request: RequestFields, effects: SideEffects) {
+    const url = `${this.endpoint}${request.path}${queryText(request.query)}`;
+    const timeout = AbortSignal.timeout(this.#timeoutMs);
+    try {
+      const response = await fetch(url, {
+        method: request.method,
+        headers: {
+          accept: "application/json",
+          ...(request.format === undefined ? {} : { "log-format": request.format }),
+          ...(request.body === undefined ? {} : { "content-type": "application/json" }),
+        },
+        ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+        signal: this.#signal === undefined ? timeout : AbortSignal.any([this.#signal, timeout]),
+      });
+      const [type = ""] = (response.headers.get("content-type") ?? "").split(";");
+      return { status: response.status, type, text: await response.text() };
+    } catch (error) {
+      throw noAnswer(url, error, effects);
+    }
+  }
+}
+
+function logPath(log: string, rest = ""): string {
+  return `/v1/logs/${encodeURIComponent(log)}${rest}`;
+}
+
+function queryText(query: RequestFields["query"] = {}): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  if (given.length === 0) return "";
+  return `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function noAnswer(url: string, error: unknown, effects: SideEffects): NoAnswerError {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
+  const why = code !== "" ? code : error instanceof Error ? error.message : String(error);
+  return new NoAnswerError(
+    `${url} gave no answer: ${why}`,
+    NOT_CONNECTED.has(code) ? "none" : effects,
+    error,
+  );
+}

@@ -1,0 +1,221 @@
+/**
+ * Appends batches one after another so that each is in the log once, whatever is lost on the way.
+ *
+ * O1 Each batch is sent with match_seq_num. So of all its copies, late ones too, at most one takes effect.
+ * O2 A batch in doubt is sent again at the same place until it is acknowledged or the place is taken. Then
+ *    the records there are read: they are this batch, or it can never take effect.
+ * O3 A batch is moved to another place only when its old place is taken by other records.
+ *
+ * Modes. `shared`: others may append in between; a header on the first record of each batch tells it from an
+ * equal batch of somebody else. `exclusive`: every batch right behind the last one, or an error. `resume`:
+ * like exclusive, but records that are in their place already are compared and skipped.
+ */
+import type { AppendAckJson, LogRecordJson, RecordInputJson } from "../api/wire.ts";
+import { batchLimits } from "./batch-limits.ts";
+import { hasProblemCode, type ProblemError, RequestError } from "./client-errors.ts";
+import type { LogClient, WireFormat } from "./log-client.ts";
+import { readRange } from "./read-range.ts";
+import { type Patience, Retries, retrying } from "./retry.ts";
+
+export type AppendMode = "shared" | "exclusive" | "resume";
+
+export interface OrderedAppendFields extends Patience {
+  readonly client: LogClient;
+  readonly log: string;
+  readonly mode: AppendMode;
+  /** The seq_num that the next record gets. */
+  readonly at: number;
+  /** Names this run of appends in `shared` mode; random. */
+  readonly token: string;
+}
+
+export type BatchOutcome =
+  | { readonly kind: "appended"; readonly ack: AppendAckJson }
+  /** All of it was in its place: an attempt whose answer was lost, or an earlier run. */
+  | { readonly kind: "present"; readonly start: number; readonly end: number };
+
+/** The log holds other records in the batch's place, or ends before it. */
+export class PlaceTakenError extends Error {
+  override readonly name = "PlaceTakenError";
+}
+
+/** The batch may be in the log, from `at` on, or not at all. */
+export class BatchInDoubtError extends Error {
+  override readonly name = "BatchInDoubtError";
+
+  constructor(
+    readonly at: number,
+    readonly count: number,
+    cause: Error,
+  ) {
+    super(`${count} records at seq_num ${at} may be in the log or not: ${cause.message}`, { cause });
+  }
+}
+
+export const BATCH_HEADER = "fenceline-batch";
+
+export class OrderedAppend {
+  #next: number;
+  #batchNumber = 0;
+  /** The end of what is in the log already, as far as `resume` knows. */
+  #knownTail: number;
+
+  constructor(private readonly fields: OrderedAppendFields) {
+    this.#next = fields.at;
+    this.#knownTail = fields.at;
+  }
+
+  /** The seq_num that the next record gets, if nobody else appends. */
+  get next(): number {
+    return this.#next;
+  }
+
+  /** Tells where the log ends, so that `resume` compares before it sends. */
+  presentUpTo(tail: number): void {
+    this.#knownTail = Math.max(this.#knownTail, tail);
+  }
+
+  /** Throws PlaceTakenError, BatchInDoubtError, or the RequestError of a batch that is not in the log. */
+  async append(records: readonly Uint8Array[]): Promise<BatchOutcome> {
+    const start = this.#next;
+    this.#batchNumber += 1;
+    let rest = await this.#withoutPresent(records);
+    const retries = new Retries(this.fields);
+    let inDoubt = false;
+    while (rest.length > 0) {
+      try {
+        const ack = await this.#send(rest);
+        this.#next = ack.end;
+        return { kind: "appended", ack };
+      } catch (error) {
+        if (!(error instanceof RequestError)) throw error;
+        if (hasProblemCode(error, "seq_num_mismatch")) {
+          rest = await this.#afterMismatch(rest, inDoubt, error);
+          inDoubt = false; // O2: its place is taken, so no copy of it can take effect any more.
+          continue;
+        }
+        const mayBeThere = error.sideEffects === "possible";
+        inDoubt ||= mayBeThere;
+        const mayRetry = error.retryable || hasProblemCode(error, "unknown_outcome");
+        if (mayRetry && (await retries.next(error))) continue;
+        throw inDoubt ? new BatchInDoubtError(this.#next, rest.length, error) : error;
+      }
+    }
+    return { kind: "present", start, end: this.#next };
+  }
+
+  #send(records: readonly Uint8Array[]): Promise<AppendAckJson> {
+    const { format, texts } = wireTexts(records);
+    const json: RecordInputJson[] = texts.map((body) => ({ body }));
+    const [first] = json;
+    if (this.#carriesName(records) && first !== undefined) {
+      first.headers = [[headerText(BATCH_HEADER, format), headerText(this.#batchName(), format)]];
+    }
+    return this.fields.client.append(this.fields.log, { records: json, match_seq_num: this.#next }, format);
+  }
+
+  /** A record of the largest size has no room for a header, and is told by its bytes alone. */
+  #carriesName(records: readonly Uint8Array[]): boolean {
+    const bytes = records.reduce((sum, record) => sum + batchLimits.recordBytes + record.length, 0);
+    return this.fields.mode === "shared" && bytes + batchLimits.nameBytes <= batchLimits.bytesMax;
+  }
+
+  #batchName(): string {
+    return `${this.fields.token}.${this.#batchNumber}`;
+  }
+
+  /** What is still to be sent after the log said that the place is not free. */
+  async #afterMismatch(
+    rest: readonly Uint8Array[],
+    inDoubt: boolean,
+    error: ProblemError,
+  ): Promise<readonly Uint8Array[]> {
+    const { mode, log } = this.fields;
+    const tail = await this.#tailAfter(error);
+    if (tail < this.#next) {
+      throw new PlaceTakenError(`log ${log} ends at ${tail}, before seq_num ${this.#next}`, { cause: error });
+    }
+    this.presentUpTo(tail);
+    if (mode === "resume") return await this.#withoutPresent(rest);
+    if (inDoubt && (await this.#isThere(rest, tail))) {
+      this.#next += rest.length;
+      return [];
+    }
+    if (mode === "exclusive") {
+      throw new PlaceTakenError(
+        `log ${log} has other records from seq_num ${this.#next} on; it ends at ${tail}`,
+        { cause: error },
+      );
+    }
+    this.#next = tail; // O3
+    return rest;
+  }
+
+  /** `resume`: compares what the log has in the place of these records, and leaves the rest of them. */
+  async #withoutPresent(records: readonly Uint8Array[]): Promise<readonly Uint8Array[]> {
+    const count = Math.min(records.length, this.#knownTail - this.#next);
+    if (this.fields.mode !== "resume" || count <= 0) return records;
+    const { log, at } = this.fields;
+    const found = await this.#read(this.#next, count);
+    found.forEach((record, index) => {
+      if (isBody(record, records[index])) return;
+      throw new PlaceTakenError(
+        `record ${record.seq_num} of log ${log} is not what was given as number ` +
+          `${record.seq_num - at + 1}: the log holds something else in its place`,
+      );
+    });
+    this.#next += count;
+    return records.slice(count);
+  }
+
+  /** Whether a batch in doubt is what stands in its place: all of it, since batches are atomic. */
+  async #isThere(records: readonly Uint8Array[], tail: number): Promise<boolean> {
+    if (tail < this.#next + records.length) return false;
+    const found = await this.#read(this.#next, records.length);
+    const [name, value] = found[0]?.headers[0] ?? [];
+    const named = name === base64(BATCH_HEADER) && value === base64(this.#batchName());
+    if (this.#carriesName(records) && !named) return false;
+    return found.every((record, index) => isBody(record, records[index]));
+  }
+
+  /** Where the log ends: as the mismatch itself says, or by a read. */
+  async #tailAfter({ problem }: ProblemError): Promise<number> {
+    if (typeof problem.actual_seq_num === "number") return problem.actual_seq_num;
+    const { client, log } = this.fields;
+    return (await retrying(this.fields, () => client.tail(log))).tail;
+  }
+
+  async #read(from: number, count: number): Promise<LogRecordJson[]> {
+    const range = { log: this.fields.log, from, end: from + count };
+    const found: LogRecordJson[] = [];
+    for await (const page of readRange(this.fields.client, range, this.fields)) found.push(...page);
+    return found;
+  }
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** A batch as text if all of it is text, else as base 64. */
+function wireTexts(records: readonly Uint8Array[]): { format: WireFormat; texts: string[] } {
+  try {
+    return { format: "utf8", texts: records.map((record) => decoder.decode(record)) };
+  } catch {
+    return { format: "base64", texts: records.map(base64) };
+  }
+}
+
+function headerText(text: string, format: WireFormat): string {
+  return format === "utf8" ? text : base64(text);
+}
+
+function isBody(record: LogRecordJson, body: Uint8Array | undefined): boolean {
+  return body !== undefined && record.body === base64(body);
+}
+
+function base64(bytes: Uint8Array | string): string {
+  const view =
+    typeof bytes === "string"
+      ? Buffer.from(bytes)
+      : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  return view.toString("base64");
+}

@@ -1,0 +1,153 @@
+/**
+ * What a data directory is: its regions, and the bookies with the identities of their storage. Written once,
+ * before any storage exists, and never changed afterwards but to say that all storage was set up.
+ *
+ * F1 A bookie's storage identity is drawn once, and kept here and in the storage's own marker (rule 21).
+ * F2 Markers are put only while `setUp` is false. Storage that comes back empty later gets no marker, so its
+ *    bookie answers nothing, and a lost disk is never taken for an empty one.
+ */
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { bookieId, type Region, region } from "../protocol/ids.ts";
+import type { BookieAddress } from "../protocol/place.ts";
+import type { Random } from "../protocol/ports.ts";
+import { randomToken } from "../protocol/random.ts";
+import { readIfThere, writeCrashSafe } from "./crash-safe-file.ts";
+import { LocalError } from "./local-error.ts";
+
+export interface BookieRecord {
+  readonly region: string;
+  readonly name: string;
+  readonly rack: string;
+  readonly storage: string;
+}
+
+export interface CloudFile {
+  readonly format: 1;
+  readonly regions: readonly string[];
+  readonly bookies: readonly BookieRecord[];
+  /** Whether every bookie's storage has its marker (F2). */
+  readonly setUp: boolean;
+}
+
+/** Names in the order in which a count of regions takes them. */
+export const REGION_NAMES = [
+  "us-east-1",
+  "us-east-2",
+  "us-west-2",
+  "us-west-1",
+  "ca-central-1",
+  "eu-west-1",
+  "eu-central-1",
+  "ap-northeast-1",
+  "sa-east-1",
+] as const;
+
+export const REGION_COUNT_DEFAULT = 3;
+
+const RACKS = ["a", "b"] as const;
+const REGION_NAME = /^[a-z0-9]{1,20}(-[a-z0-9]{1,20}){0,4}$/;
+
+/** Regions from a count ("5") or from names ("eu-west-1,eu-central-1"). Throws LocalError. */
+export function parseRegions(text: string): readonly string[] {
+  if (/^\d+$/.test(text)) {
+    const count = Number(text);
+    if (count >= 1 && count <= REGION_NAMES.length) return REGION_NAMES.slice(0, count);
+    throw new LocalError(`${count} regions were asked for; 1 to ${REGION_NAMES.length} are possible`);
+  }
+  const names = text.split(",").map((name) => name.trim());
+  for (const name of names) {
+    if (REGION_NAME.test(name)) continue;
+    throw new LocalError(
+      `"${name}" is no region name: lower-case letters, digits and hyphens, as in us-east-1`,
+    );
+  }
+  if (new Set(names).size !== names.length) throw new LocalError(`a region is named twice in "${text}"`);
+  if (names.length > REGION_NAMES.length) {
+    throw new LocalError(`${names.length} regions were named; at most ${REGION_NAMES.length} are possible`);
+  }
+  return names;
+}
+
+/** The directory's file, made if there is none. `wanted`: undefined takes the regions as they are. */
+export async function openCloudFile(
+  dataDir: string,
+  wanted: readonly string[] | undefined,
+  random: Random,
+): Promise<CloudFile> {
+  const path = cloudFilePath(dataDir);
+  const text = await readIfThere(path);
+  if (text === undefined) {
+    if (existsSync(join(dataDir, "regions"))) throw identitiesLost(path);
+    const made = newCloudFile(wanted ?? REGION_NAMES.slice(0, REGION_COUNT_DEFAULT), random);
+    await mkdir(dataDir, { recursive: true });
+    await writeCloudFile(dataDir, made);
+    return made;
+  }
+  const found = parseCloudFile(path, text);
+  if (wanted === undefined || wanted.join() === found.regions.join()) return found;
+  throw new LocalError(
+    `${dataDir} was made with the regions ${found.regions.join(", ")}, not ${wanted.join(", ")}. ` +
+      "Leave --regions out, or choose another directory with --data.",
+  );
+}
+
+export async function markSetUp(dataDir: string, file: CloudFile): Promise<void> {
+  await writeCloudFile(dataDir, { ...file, setUp: true });
+}
+
+/** `region.name~storage` at `/region/rack`. */
+export function addressOf(bookie: BookieRecord): BookieAddress {
+  return {
+    id: bookieId(`${bookie.region}.${bookie.name}~${bookie.storage}`),
+    place: { region: region(bookie.region), rack: bookie.rack },
+  };
+}
+
+export function bookieDir(dataDir: string, bookie: BookieRecord): string {
+  return join(regionDir(dataDir, region(bookie.region)), `${bookie.name}~${bookie.storage}`);
+}
+
+export function regionDir(dataDir: string, name: Region): string {
+  return join(dataDir, "regions", name);
+}
+
+function cloudFilePath(dataDir: string): string {
+  return join(dataDir, "cloud.json");
+}
+
+function newCloudFile(regions: readonly string[], random: Random): CloudFile {
+  const bookies = regions.flatMap((name) =>
+    RACKS.map((rack, index) => ({
+      region: name,
+      name: `b${index + 1}`,
+      rack,
+      storage: randomToken(random),
+    })),
+  );
+  return { format: 1, regions, bookies, setUp: false };
+}
+
+async function writeCloudFile(dataDir: string, file: CloudFile): Promise<void> {
+  await writeCrashSafe(cloudFilePath(dataDir), `${JSON.stringify(file, null, 2)}\n`);
+}
+
+function parseCloudFile(path: string, text: string): CloudFile {
+  try {
+    const file = JSON.parse(text) as CloudFile;
+    if (file.format !== 1 || !Array.isArray(file.regions) || !Array.isArray(file.bookies))
+      throw new Error("format");
+    return file;
+  } catch {
+    throw identitiesLost(path);
+  }
+}
+
+function identitiesLost(path: string): LocalError {
+  return new LocalError(
+    `${path} is missing or not what this version writes. Restore it: it holds the identities of ` +
+      "the bookies' storage, and without them their data counts as lost. Or choose another directory " +
+      "with --data.",
+  );
+}

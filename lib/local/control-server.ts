@@ -1,0 +1,60 @@
+/** The control endpoint of a running cloud: shows its regions, takes one down, brings it back. */
+import { timingSafeEqual } from "node:crypto";
+import { Hono } from "hono";
+import { problemResponse } from "../api/problem.ts";
+import { FencelineError } from "../protocol/errors.ts";
+import { LocalError } from "./local-error.ts";
+import type { Manner } from "./region-switch.ts";
+
+export interface RegionState {
+  readonly name: string;
+  readonly url: string;
+  readonly state: "up" | Manner;
+}
+
+export interface ControlledCloud {
+  regions(): readonly RegionState[];
+  setRegion(name: string, state: "up" | Manner): Promise<void>;
+}
+
+/** Each request must carry the token that the control file holds. */
+export function controlApp(cloud: ControlledCloud, token: string): Hono {
+  const app = new Hono();
+  app.use(async (c, next) => {
+    if (!isSame(c.req.header("authorization") ?? "", `Bearer ${token}`)) {
+      throw invalid(
+        "the token of control.json must come as Authorization: Bearer; use fenceline local region",
+      );
+    }
+    await next();
+  });
+  app.get("/regions", (c) => c.json({ regions: cloud.regions() }));
+  app.put("/regions/:name/:state", async (c) => {
+    const { name, state } = c.req.param();
+    const known = cloud.regions().map((region) => region.name);
+    if (!known.includes(name)) throw invalid(`there is no region ${name}; there are ${known.join(", ")}`);
+    if (state !== "up" && state !== "refusing" && state !== "hanging") {
+      throw invalid(`a region is up, refusing or hanging; got ${state}`);
+    }
+    await cloud.setRegion(name, state);
+    return c.json({ regions: cloud.regions() });
+  });
+  app.notFound((c) => {
+    throw invalid(`there is no ${c.req.method} ${c.req.path}`);
+  });
+  app.onError((thrown, c) => {
+    const error = thrown instanceof LocalError ? invalid(thrown.message) : thrown;
+    const request = { requestId: crypto.randomUUID(), region: "control", method: c.req.method };
+    return problemResponse(error, request);
+  });
+  return app;
+}
+
+function isSame(given: string, wanted: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(wanted)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}
+
+function invalid(message: string): FencelineError {
+  return new FencelineError("invalid_request", { message });
+}

@@ -1,0 +1,32 @@
+/**
+ * Ports behind a gate: each call passes it, and nothing else about them changes. A region's lease store will
+ * stand behind its own switch here, once writers hold leases.
+ */
+import type { Bookie, MetadataStore } from "../protocol/ports.ts";
+import type { Gate } from "./region-switch.ts";
+
+export function gatedBookie(bookie: Bookie, gate: Gate): Bookie {
+  const { id } = bookie;
+  return {
+    id,
+    add: (entry) => gate(`${id} add`, () => bookie.add(entry)),
+    read: (ledger, entry) => gate(`${id} read`, () => bookie.read(ledger, entry)),
+    tail: (ledger) => gate(`${id} tail`, () => bookie.tail(ledger)),
+    fence: (ledger) => gate(`${id} fence`, () => bookie.fence(ledger)),
+    recoveryRead: (ledger, entry) => gate(`${id} recoveryRead`, () => bookie.recoveryRead(ledger, entry)),
+    recoveryAdd: (entry) => gate(`${id} recoveryAdd`, () => bookie.recoveryAdd(entry)),
+    seal: (ledger, entry) => gate(`${id} seal`, () => bookie.seal(ledger, entry)),
+    deleteEntries: (ledger, through) => gate(`${id} delete`, () => bookie.deleteEntries(ledger, through)),
+    forget: (ledger) => gate(`${id} forget`, () => bookie.forget(ledger)),
+  };
+}
+
+export function gatedMetadata(store: MetadataStore, gate: Gate): MetadataStore {
+  return {
+    get: (key, consistency) => gate("metadata get", () => store.get(key, consistency)),
+    query: (query, consistency) => gate("metadata query", () => store.query(query, consistency)),
+    write: (key, expected, item, token) =>
+      gate("metadata write", () => store.write(key, expected, item, token)),
+    remove: (key, expected) => gate("metadata remove", () => store.remove(key, expected)),
+  };
+}

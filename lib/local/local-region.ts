@@ -1,0 +1,119 @@
+/** One region of the embedded cloud: its switch, its functions, its port. */
+import { createApi } from "../api/api.ts";
+import type { ApiApp, ApiOptions } from "../api/routing.ts";
+import type { AppendOperations, ReadOperations } from "../protocol/log/operations.ts";
+import { LoopbackServer } from "./loopback-server.ts";
+import type { RegionFunctions } from "./region-functions.ts";
+import type { Manner, RegionSwitch } from "./region-switch.ts";
+
+export interface LocalRegionFields {
+  readonly region: RegionSwitch;
+  readonly port: number;
+  /** Makes the region's functions; again after each loss. */
+  readonly start: () => RegionFunctions;
+  readonly api: Pick<ApiOptions, "defaultConfig" | "health" | "onFault">;
+}
+
+export class LocalRegion {
+  readonly region: RegionSwitch;
+  readonly #start: () => RegionFunctions;
+  #functions: RegionFunctions;
+  #server: LoopbackServer | undefined;
+  #change: Promise<void> = Promise.resolve();
+
+  private constructor(fields: LocalRegionFields) {
+    this.region = fields.region;
+    this.#start = fields.start;
+    this.#functions = fields.start();
+  }
+
+  /** Throws LocalError if the port is taken. */
+  static async open(fields: LocalRegionFields): Promise<LocalRegion> {
+    const local = new LocalRegion(fields);
+    const api = createApi({
+      ...fields.api,
+      // A defect ends a function's process; the next request meets a new one.
+      onFault: (error, requestId) => {
+        fields.api.onFault?.(error, requestId);
+        local.#functions = fields.start();
+      },
+      region: fields.region.region,
+      append: local.#appends(),
+      read: local.#reads(),
+    });
+    local.#server = await LoopbackServer.open({
+      name: fields.region.region,
+      port: fields.port,
+      serve: (request, incoming) => local.#serve(api, request, incoming.url ?? "/"),
+    });
+    return local;
+  }
+
+  get url(): string {
+    return this.#server?.url ?? "";
+  }
+
+  /** The region's append function, as the functions of other regions reach it. */
+  get append(): AppendOperations {
+    return this.#functions.append;
+  }
+
+  /** Loses the region: what is in flight loses its answer, and then there is refusal or silence. */
+  down(manner: Manner): Promise<void> {
+    return this.#inTurn(async () => {
+      this.region.down(manner);
+      if (manner === "refusing") await this.#server?.cut();
+      else await this.#server?.listen();
+    });
+  }
+
+  /** The region is there again, with new functions. Throws LocalError if its port was taken meanwhile. */
+  up(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.region.isUp) return;
+      await this.#server?.listen();
+      this.#functions = this.#start();
+      this.region.up();
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#server?.close();
+  }
+
+  #inTurn(change: () => Promise<void>): Promise<void> {
+    const changed = this.#change.then(change);
+    this.#change = changed.catch(() => {});
+    return changed;
+  }
+
+  /** A request whose region is lost before its answer left gets no answer, whatever it did. */
+  async #serve(api: ApiApp, request: Request, rawPath: string): Promise<Response | "no answer"> {
+    try {
+      return await this.region.call("request", async () => await api.fetch(request, { rawPath }));
+    } catch {
+      return "no answer";
+    }
+  }
+
+  /** The functions of the moment, one call after another. */
+  #appends(): AppendOperations {
+    return {
+      createLog: (name, config) => this.#functions.append.createLog(name, config),
+      append: (request) => this.#functions.append.append(request),
+      settle: (name) => this.#functions.append.settle(name),
+      recoverLedger: (id) => this.#functions.append.recoverLedger(id),
+    };
+  }
+
+  #reads(): ReadOperations {
+    return {
+      describeLog: (name) => this.#functions.read.describeLog(name),
+      listLogs: (request) => this.#functions.read.listLogs(request),
+      segments: (name) => this.#functions.read.segments(name),
+      read: (request) => this.#functions.read.read(request),
+      tail: (name, consistency) => this.#functions.read.tail(name, consistency),
+      showLedger: (id) => this.#functions.read.showLedger(id),
+    };
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * The metadata table as one region's functions see it, in mode `strong`: a replica in each of up to three
+ * regions, or in two and a witness that is never down here. The nearest replica that is up takes the call.
+ *
+ * D1 Writes and consistent reads need a majority of replicas. A stale read needs the one it asks.
+ * D2 Without a majority nothing is written, and the error names the regions that are there.
+ */
+import { FencelineError } from "../protocol/errors.ts";
+import type { Region } from "../protocol/ids.ts";
+import type { Clock, Consistency, MetadataStore } from "../protocol/ports.ts";
+import { pause } from "../protocol/waiting.ts";
+import type { RegionSwitch } from "./region-switch.ts";
+import { roundTrip } from "./round-trip.ts";
+
+/** Replicas of a table in mode `strong`. */
+export const REPLICAS_MAX = 3;
+
+/** Silence of a missing majority that hangs, before the replica gives up. Below the caller's own wait. */
+const MAJORITY_WAIT_MS = 2_000;
+
+export interface MetadataReplicasFields {
+  /** What all replicas hold: they never diverge in this mode. */
+  readonly store: MetadataStore;
+  /** Regions with a replica. */
+  readonly replicas: readonly RegionSwitch[];
+  /** Where the asking functions run. */
+  readonly region: Region;
+  readonly clock: Clock;
+  /** Round trip to the other replicas, which writes and consistent reads wait for. */
+  readonly delayMs: number;
+}
+
+export function metadataReplicas(fields: MetadataReplicasFields): MetadataStore {
+  const { store } = fields;
+  const ask = <T>(what: string, consistency: Consistency, call: () => Promise<T>): Promise<T> => {
+    const replica = nearest(fields);
+    if (replica === undefined) return withoutMajority(fields, what);
+    return replica.call(what, async () => {
+      if (consistency === "stale") return await call();
+      if (!hasMajority(fields.replicas)) return await withoutMajority(fields, what);
+      return await roundTrip(fields.clock, fields.replicas.length > 1 ? fields.delayMs : 0, call);
+    });
+  };
+  return {
+    get: (key, consistency) => ask("metadata get", consistency, () => store.get(key, consistency)),
+    query: (query, consistency) => ask("metadata query", consistency, () => store.query(query, consistency)),
+    write: (key, expected, item, token) =>
+      ask("metadata write", "consistent", () => store.write(key, expected, item, token)),
+    remove: (key, expected) => ask("metadata remove", "consistent", () => store.remove(key, expected)),
+  };
+}
+
+/** Whether writes and consistent reads are possible (D1). */
+export function hasMajority(replicas: readonly RegionSwitch[]): boolean {
+  const witnesses = replicas.length === 2 ? 1 : 0;
+  const votes = replicas.filter((replica) => replica.isUp).length + witnesses;
+  return votes * 2 > replicas.length + witnesses;
+}
+
+function nearest({ replicas, region }: MetadataReplicasFields): RegionSwitch | undefined {
+  const up = replicas.filter((replica) => replica.isUp);
+  return up.find((replica) => replica.region === region) ?? up[0];
+}
+
+async function withoutMajority({ replicas, clock }: MetadataReplicasFields, what: string): Promise<never> {
+  const hangs = replicas.some((replica) => replica.manner === "hanging");
+  if (hangs) await pause(clock, MAJORITY_WAIT_MS);
+  const names = (up: boolean) => replicas.filter((one) => one.isUp === up).map((one) => one.region);
+  throw new FencelineError("insufficient_regions", {
+    message:
+      `${what}: a majority of ${replicas.length} metadata replicas is needed; ` +
+      `up: ${names(true).join(", ") || "none"}; down: ${names(false).join(", ") || "none"}`,
+    sideEffects: "none",
+    details: { answered_regions: names(true), silent_regions: names(false) },
+  });
+}

@@ -1,0 +1,66 @@
+/** All bookies as one region's functions reach them: a function call, through both regions' switches. */
+import { unavailable } from "../protocol/errors.ts";
+import type { BookieId } from "../protocol/ids.ts";
+import type { BookieAddress } from "../protocol/place.ts";
+import type { Bookie, Bookies, Clock } from "../protocol/ports.ts";
+import { gatedBookie } from "./gated-ports.ts";
+import type { Gate, RegionSwitch } from "./region-switch.ts";
+import { roundTrip } from "./round-trip.ts";
+
+export interface LocalBookie {
+  readonly address: BookieAddress;
+  readonly bookie: Bookie;
+  readonly region: RegionSwitch;
+}
+
+export interface RegionBookiesFields {
+  readonly bookies: readonly LocalBookie[];
+  /** Where the calling functions run. */
+  readonly from: RegionSwitch;
+  /** What the calling functions' own calls pass. */
+  readonly outgoing: Gate;
+  readonly clock: Clock;
+  /** Round trip between two regions. */
+  readonly delayMs: number;
+}
+
+export class RegionBookies implements Bookies {
+  readonly #bookies: ReadonlyMap<BookieId, Bookie>;
+  readonly #outgoing: Gate;
+
+  constructor(fields: RegionBookiesFields) {
+    this.#outgoing = fields.outgoing;
+    this.#bookies = new Map(fields.bookies.map((one) => [one.address.id, reached(one, fields)]));
+  }
+
+  bookie(id: BookieId): Bookie {
+    return this.#bookies.get(id) ?? gatedBookie(nobody(id), this.#outgoing);
+  }
+}
+
+function reached({ bookie, region }: LocalBookie, fields: RegionBookiesFields): Bookie {
+  const { from, outgoing, clock } = fields;
+  const delayMs = region === from ? 0 : fields.delayMs;
+  return gatedBookie(bookie, (what, call) =>
+    outgoing(what, () => roundTrip(clock, delayMs, () => region.call(what, call))),
+  );
+}
+
+/** A member of an old ensemble that this cloud does not have: its calls reject. */
+function nobody(id: BookieId): Bookie {
+  const reject = async (): Promise<never> => {
+    throw unavailable(`this cloud has no bookie ${id}`, "none");
+  };
+  return {
+    id,
+    add: reject,
+    read: reject,
+    tail: reject,
+    fence: reject,
+    recoveryRead: reject,
+    recoveryAdd: reject,
+    seal: reject,
+    deleteEntries: reject,
+    forget: reject,
+  };
+}

@@ -1,0 +1,80 @@
+/**
+ * One region's `append` and `read` functions, as they would be two Lambda functions: each with its own ports,
+ * caches and warm writers, sharing no memory with the other nor with another region.
+ *
+ * L1 Functions live until their region is lost. What they still do afterwards ends at their gate: calls that
+ *    began take their effect and lose their replies, new ones are refused.
+ */
+import { NodeDigest } from "../adapters/node/node-digest.ts";
+import { SystemRandom } from "../adapters/node/system-random.ts";
+import { boundedMetadata } from "../protocol/bounded-metadata.ts";
+import { unavailable } from "../protocol/errors.ts";
+import type { LedgerPorts } from "../protocol/ledger/ledger-ports.ts";
+import { LogAppends } from "../protocol/log/log-appends.ts";
+import { LogReads } from "../protocol/log/log-reads.ts";
+import type { AppendOperations, ReadOperations } from "../protocol/log/operations.ts";
+import type { Settler } from "../protocol/log/settler.ts";
+import type { Placement } from "../protocol/placement/placement.ts";
+import type { Clock, MetadataStore, Trace } from "../protocol/ports.ts";
+import { Suspects } from "../protocol/reads/suspects.ts";
+import { gatedMetadata } from "./gated-ports.ts";
+import { metadataReplicas } from "./metadata-replicas.ts";
+import { type LocalBookie, RegionBookies } from "./region-bookies.ts";
+import type { Gate, RegionSwitch } from "./region-switch.ts";
+
+export interface RegionFunctions {
+  readonly append: AppendOperations;
+  readonly read: ReadOperations;
+}
+
+/** What all regions' functions reach, each through its own gates. */
+export interface SharedWorld {
+  readonly clock: Clock;
+  readonly trace: Trace;
+  readonly placement: Placement;
+  readonly metadata: MetadataStore;
+  readonly replicas: readonly RegionSwitch[];
+  readonly bookies: readonly LocalBookie[];
+  /** Round trip between two regions. */
+  readonly delayMs: number;
+}
+
+/** `settler` lets the read function reach the append functions of regions. */
+export function startFunctions(
+  world: SharedWorld,
+  home: RegionSwitch,
+  settler: (outgoing: Gate) => Settler,
+): RegionFunctions {
+  const outgoing = lifelong(home);
+  return {
+    append: new LogAppends(portsOf(world, home, outgoing)),
+    read: new LogReads(portsOf(world, home, outgoing), settler(outgoing)),
+  };
+}
+
+/** L1 */
+function lifelong(home: RegionSwitch): Gate {
+  const born = home.losses;
+  return (what, call) => {
+    if (home.losses === born) return home.call(what, call);
+    const gone = `${what}: this function of region ${home.region} was lost with its region`;
+    return Promise.reject(unavailable(gone, "none"));
+  };
+}
+
+function portsOf(world: SharedWorld, home: RegionSwitch, outgoing: Gate): LedgerPorts {
+  const { clock, trace, placement, bookies, delayMs, replicas } = world;
+  const replica = metadataReplicas({ store: world.metadata, replicas, region: home.region, clock, delayMs });
+  return {
+    clock,
+    random: new SystemRandom(),
+    digest: new NodeDigest(),
+    trace,
+    metadata: boundedMetadata(gatedMetadata(replica, outgoing), clock),
+    bookies: new RegionBookies({ bookies, from: home, outgoing, clock, delayMs }),
+    topology: { bookies: () => bookies.map((one) => one.address) },
+    placement,
+    suspects: new Suspects(clock),
+    region: home.region,
+  };
+}

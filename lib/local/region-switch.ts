@@ -1,0 +1,93 @@
+/**
+ * Whether a region is there. Every call into a region passes its switch, so that a region can be lost while
+ * the process that plays all of them goes on.
+ *
+ * W1 A call that began takes its whole effect. If the region went down meanwhile, its reply is lost.
+ * W2 Refusing: calls reject at once, those in flight too. Hanging: calls stay silent until the region is up
+ *    again, and then reject; their callers were cut off long ago.
+ * W3 A call that began while the region was down has no effect. Only a refusal says so.
+ */
+import { type SideEffects, unavailable } from "../protocol/errors.ts";
+import type { Region } from "../protocol/ids.ts";
+
+/** How a lost region looks from outside. */
+export type Manner = "refusing" | "hanging";
+
+/** Runs a call through whatever lies between caller and callee. */
+export type Gate = <T>(what: string, call: () => Promise<T>) => Promise<T>;
+
+export class RegionSwitch {
+  readonly region: Region;
+  #down: Manner | undefined;
+  #losses = 0;
+  readonly #inFlight = new Set<() => void>();
+  #waiting: (() => void)[] = [];
+
+  constructor(region: Region) {
+    this.region = region;
+  }
+
+  get isUp(): boolean {
+    return this.#down === undefined;
+  }
+
+  /** How the region is down; undefined if it is up. */
+  get manner(): Manner | undefined {
+    return this.#down;
+  }
+
+  /** How often the region was lost. What began under another number is gone for good. */
+  get losses(): number {
+    return this.#losses;
+  }
+
+  /** Loses the region, or changes the manner in which it is lost. */
+  down(manner: Manner): void {
+    if (this.isUp) this.#losses += 1;
+    this.#down = manner;
+    for (const lose of [...this.#inFlight]) lose();
+    this.#inFlight.clear();
+    this.#wake();
+  }
+
+  up(): void {
+    this.#down = undefined;
+    this.#wake();
+  }
+
+  readonly call: Gate = <T>(what: string, call: () => Promise<T>): Promise<T> => {
+    if (!this.isUp) return this.#silence(what, "none");
+    return new Promise<T>((resolve, reject) => {
+      const lose = () => resolve(this.#silence(what, "possible"));
+      this.#inFlight.add(lose);
+      const deliver = (answer: () => void) => {
+        if (this.#inFlight.delete(lose)) answer();
+      };
+      started(call).then(
+        (value) => deliver(() => resolve(value)),
+        (error) => deliver(() => reject(error)),
+      );
+    });
+  };
+
+  async #silence(what: string, sideEffects: SideEffects): Promise<never> {
+    if (this.#down !== "hanging") {
+      throw unavailable(`${what}: region ${this.region} refuses, it is down`, sideEffects);
+    }
+    while (this.#down === "hanging") {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    throw unavailable(`${what}: region ${this.region} was down and never answered`, "possible");
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+}
+
+/** A call that throws at once rejects like one that fails later. */
+async function started<T>(call: () => Promise<T>): Promise<T> {
+  return await call();
+}

@@ -1,0 +1,48 @@
+/** The surface over fakes, and the requests that tests send. */
+import { createApi } from "../../lib/api/api.ts";
+import { presets } from "../../lib/api/log-config.ts";
+import type { Problem } from "../../lib/api/problem.ts";
+import { FakeLogs, here } from "./fake-log.ts";
+
+export function apiUnderTest() {
+  const logs = new FakeLogs();
+  const faults: unknown[] = [];
+  const api = createApi({
+    append: logs,
+    read: logs,
+    region: here,
+    defaultConfig: { replication: presets.standard, digest: "crc32", segmentBytesMax: 1 << 20 },
+    health: async () => ({
+      status: "ok",
+      survivableRegionLosses: 1,
+      detail: "any one region may be lost",
+      metadataMode: "strong",
+      regions: [{ name: here, status: "up" }],
+    }),
+    onFault: (error) => faults.push(error),
+  });
+  const send = async (method: string, path: string, init: RequestInit = {}, rawPath?: string) =>
+    api.request(path, { method, ...init }, rawPath === undefined ? {} : { rawPath });
+  const sendJson = (method: string, path: string, body: unknown, headers: Record<string, string> = {}) =>
+    send(method, path, {
+      body: typeof body === "string" ? body : JSON.stringify(body),
+      headers: { "content-type": "application/json", ...headers },
+    });
+  return { logs, faults, api, send, sendJson };
+}
+
+/** The answer as a problem document; its promises to every reader are checked on the way. */
+export async function problemIn(response: Response): Promise<Problem> {
+  const problem = (await response.json()) as Problem;
+  const type = response.headers.get("content-type");
+  if (type !== "application/problem+json")
+    throw new Error(`content type ${type} of ${JSON.stringify(problem)}`);
+  if (problem.status !== response.status) throw new Error(`status ${problem.status} in ${response.status}`);
+  for (const member of ["type", "title", "detail", "instance", "code", "side_effects", "region"]) {
+    if (typeof problem[member] !== "string") throw new Error(`no ${member} in ${JSON.stringify(problem)}`);
+  }
+  if (typeof problem.retryable !== "boolean") throw new Error(`no retryable in ${JSON.stringify(problem)}`);
+  if (problem.instance !== `urn:uuid:${response.headers.get("request-id")}`)
+    throw new Error("not this request");
+  return problem;
+}

@@ -1,0 +1,180 @@
+/** A log in memory behind the surface's two interfaces; any operation can be told to fail. */
+import { FencelineError } from "../../lib/protocol/errors.ts";
+import {
+  bookieId,
+  entryId,
+  type LedgerId,
+  type LogName,
+  ledgerId,
+  logIncarnation,
+  region,
+  segmentNumber,
+  seqNum,
+  tenure,
+} from "../../lib/protocol/ids.ts";
+import type { LogConfig } from "../../lib/protocol/items.ts";
+import { closeLedger, type LedgerMetadata, newLedger } from "../../lib/protocol/ledger/ledger-metadata.ts";
+import { checkAppend } from "../../lib/protocol/log/append-checks.ts";
+import type {
+  AppendAck,
+  AppendOperations,
+  AppendRequest,
+  LogDescription,
+  LogRecord,
+  ReadAnswer,
+  ReadOperations,
+  ReadRequest,
+} from "../../lib/protocol/log/operations.ts";
+
+export const here = region("us-east-1");
+export const fakeLedgerId = ledgerId(42);
+export const secretKey = tenure("5ec3e7").repeat(8);
+
+interface FakeLog {
+  readonly description: LogDescription;
+  readonly records: LogRecord[];
+}
+
+export class FakeLogs implements AppendOperations, ReadOperations {
+  readonly logs = new Map<LogName, FakeLog>();
+  /** Thrown by the next operation, whichever it is. */
+  failure: unknown;
+  readonly appended: AppendRequest[] = [];
+  #ledger: LedgerMetadata = newLedger({
+    ledgerId: fakeLedgerId,
+    replication: { ensembleSize: 1, writeQuorum: 1, ackQuorum: 1, minRegions: 1 },
+    digest: { type: "hmac-sha256", keyHex: secretKey },
+    ensemble: [{ id: bookieId("us-east-1.b1~s1"), place: { region: here, rack: "a" } }],
+    createdAtMs: 1,
+  });
+
+  async createLog(name: LogName, config: LogConfig) {
+    this.#failIfTold();
+    const known = this.logs.get(name);
+    if (known !== undefined) {
+      if (JSON.stringify(known.description.config) === JSON.stringify(config)) {
+        return { created: false, description: known.description };
+      }
+      throw new FencelineError("log_exists", { message: `${name} exists with another configuration` });
+    }
+    const description: LogDescription = {
+      name,
+      log: logIncarnation("i1"),
+      config,
+      state: "active",
+      trimPoint: seqNum(0),
+      createdAtMs: 1,
+    };
+    this.logs.set(name, { description, records: [] });
+    return { created: true, description };
+  }
+
+  async append(request: AppendRequest): Promise<AppendAck> {
+    this.#failIfTold();
+    checkAppend(request, 2_000_000_000_000);
+    const { records } = this.#find(request.log);
+    if (request.matchSeqNum !== undefined && request.matchSeqNum !== records.length) {
+      throw new FencelineError("seq_num_mismatch", {
+        message: `match_seq_num ${request.matchSeqNum} was given, the next record gets ${records.length}`,
+        details: { expected_seq_num: request.matchSeqNum, actual_seq_num: records.length },
+      });
+    }
+    this.appended.push(request);
+    const first = records.length;
+    request.records.forEach((record, slot) => {
+      const dlsn = { segment: segmentNumber(1), entry: entryId(this.appended.length - 1), slot };
+      const timestampMs = record.timestampMs ?? 7;
+      records.push({ ...record, seqNum: seqNum(records.length), dlsn, timestampMs });
+    });
+    return {
+      start: records[first] as LogRecord,
+      last: records.at(-1) as LogRecord,
+      tail: seqNum(records.length),
+      durableIn: [here, region("us-west-2")],
+      epoch: segmentNumber(3),
+      ownerRegion: here,
+    };
+  }
+
+  async settle(name: LogName): Promise<void> {
+    this.#failIfTold();
+    this.#find(name);
+  }
+
+  async recoverLedger(id: LedgerId): Promise<LedgerMetadata> {
+    this.#failIfTold();
+    const ledger = await this.showLedger(id);
+    if (ledger.state === "OPEN") this.#ledger = closeLedger(ledger, { lastEntry: entryId(5), length: 9 });
+    return this.#ledger;
+  }
+
+  async describeLog(name: LogName): Promise<LogDescription> {
+    this.#failIfTold();
+    return this.#find(name).description;
+  }
+
+  async listLogs(request: {
+    readonly prefix: string;
+    readonly startAfter?: LogName;
+    readonly limit: number;
+  }) {
+    this.#failIfTold();
+    const names = [...this.logs.keys()].sort();
+    const wanted = names.filter(
+      (name) => name.startsWith(request.prefix) && name > (request.startAfter ?? ""),
+    );
+    return { logs: wanted.slice(0, request.limit), hasMore: wanted.length > request.limit };
+  }
+
+  async segments(name: LogName) {
+    this.#failIfTold();
+    this.#find(name);
+    const number = segmentNumber(1);
+    const open = {
+      number,
+      firstSeqNum: seqNum(0),
+      ledgerId: fakeLedgerId,
+      ownerRegion: here,
+      createdAtMs: 1,
+    };
+    return [{ ...open, completion: { end: seqNum(3), lastEntry: 0, lastTimestampMs: 7, bytes: 11 } }, open];
+  }
+
+  async read(request: ReadRequest): Promise<ReadAnswer> {
+    this.#failIfTold();
+    const { records } = this.#find(request.log);
+    const tail = seqNum(records.length);
+    if (request.from > tail) {
+      throw new FencelineError("position_unwritten", {
+        message: `seq_num ${request.from} is beyond the tail ${tail}`,
+        details: { tail },
+      });
+    }
+    const found = records.slice(request.from, request.from + request.limit);
+    const next = seqNum(request.from + found.length);
+    return { records: found, next, tail, upToDate: next === tail };
+  }
+
+  async tail(name: LogName) {
+    this.#failIfTold();
+    return { tail: seqNum(this.#find(name).records.length), upToDate: true, ownerRegion: here };
+  }
+
+  async showLedger(id: LedgerId): Promise<LedgerMetadata> {
+    this.#failIfTold();
+    if (id === fakeLedgerId) return this.#ledger;
+    throw new FencelineError("ledger_not_found", { message: `no ledger ${id}` });
+  }
+
+  #find(name: LogName): FakeLog {
+    const log = this.logs.get(name);
+    if (log !== undefined) return log;
+    throw new FencelineError("log_not_found", { message: `there is no log ${name}; create it with PUT` });
+  }
+
+  #failIfTold(): void {
+    const failure = this.failure;
+    this.failure = undefined;
+    if (failure !== undefined) throw failure;
+  }
+}

@@ -1,0 +1,207 @@
+/** The routes that go well, on fakes: what goes in, what comes out, which headers travel. */
+import { describe, expect, test } from "vitest";
+import { survivableRegionLosses } from "../../lib/api/health.ts";
+import { apiUnderTest } from "./api-under-test.ts";
+import { fakeLedgerId, secretKey } from "./fake-log.ts";
+
+interface OpenApi {
+  readonly paths: Record<string, object>;
+  readonly components: {
+    readonly schemas: Record<string, { properties: Record<string, unknown>; required: string[] }>;
+  };
+}
+
+async function withLog() {
+  const surface = apiUnderTest();
+  await surface.send("PUT", "/v1/logs/orders");
+  return surface;
+}
+
+describe("logs", () => {
+  test("are created once; the same again is 200, another configuration 409", async () => {
+    const { send, sendJson } = apiUnderTest();
+    const created = await send("PUT", "/v1/logs/orders");
+    expect(created.status).toBe(201);
+    expect(await created.json()).toMatchObject({
+      log: "orders",
+      state: "active",
+      config: { replication: { ensemble_size: 4, write_quorum: 4, ack_quorum: 3, min_regions: 2 } },
+      first_seq_num: 0,
+    });
+    expect((await send("PUT", "/v1/logs/orders")).status).toBe(200);
+    expect((await sendJson("PUT", "/v1/logs/orders", { preset: "standard" })).status).toBe(200);
+    expect((await sendJson("PUT", "/v1/logs/orders", { preset: "economy" })).status).toBe(409);
+  });
+
+  test("take a replication, a digest and a segment size", async () => {
+    const { logs, sendJson } = apiUnderTest();
+    const replication = { ensemble_size: 3, write_quorum: 3, ack_quorum: 2, min_regions: 2 };
+    const body = { replication, digest: "hmac-sha256", segment_bytes_max: 4_096 };
+    expect((await sendJson("PUT", "/v1/logs/orders", body)).status).toBe(201);
+    expect([...logs.logs.values()][0]?.description.config).toEqual({
+      replication: { ensembleSize: 3, writeQuorum: 3, ackQuorum: 2, minRegions: 2 },
+      digest: "hmac-sha256",
+      segmentBytesMax: 4_096,
+    });
+  });
+
+  test("are listed by prefix in pages", async () => {
+    const { send } = apiUnderTest();
+    for (const name of ["a", "b%2F1", "b%2F2", "b%2F3"]) await send("PUT", `/v1/logs/${name}`);
+    const first = await send("GET", "/v1/logs?prefix=b/&limit=2");
+    expect(await first.json()).toEqual({ logs: ["b/1", "b/2"], has_more: true });
+    const rest = await send("GET", "/v1/logs?prefix=b/&limit=2&start_after=b%2F2");
+    expect(await rest.json()).toEqual({ logs: ["b/3"], has_more: false });
+  });
+
+  test("tell their segments, and settle", async () => {
+    const { send } = await withLog();
+    const segments = await send("GET", "/v1/logs/orders/segments");
+    const open = { number: 1, first_seq_num: 0, ledger_id: fakeLedgerId, owner: "us-east-1", created_at: 1 };
+    const completion = { end: 3, last_entry: 0, last_timestamp: 7, bytes: 11 };
+    expect(await segments.json()).toEqual({ segments: [{ ...open, ...completion }, open] });
+    const settled = await send("POST", "/v1/logs/orders/settle");
+    expect(await settled.json()).toEqual({ log: "orders", settled: true });
+  });
+});
+
+describe("records", () => {
+  test("go in as JSON text and come out as they were, headers and timestamps too", async () => {
+    const { send, sendJson } = await withLog();
+    const given = [
+      { body: "grüß\u0000 dich\n", headers: [["k", ""]], timestamp: 1_000 },
+      { body: "\ufeffBOM" },
+    ];
+    const ack = await sendJson("POST", "/v1/logs/orders/records", { records: given, match_seq_num: 0 });
+    const dlsn = (slot: number) => `0000000000000001-0000000000000000-0000${slot}`;
+    expect(await ack.json()).toEqual({
+      log: "orders",
+      start: { seq_num: 0, dlsn: dlsn(0), timestamp: 1_000 },
+      last: { seq_num: 1, dlsn: dlsn(1), timestamp: 7 },
+      end: 2,
+      tail: 2,
+      durable_in: ["us-east-1", "us-west-2"],
+      epoch: 3,
+    });
+    expect(ack.headers.get("log-owner")).toBe("us-east-1;epoch=3");
+    const read = await send("GET", "/v1/logs/orders/records");
+    expect(read.headers.get("log-format")).toBe("utf8");
+    expect(await read.json()).toEqual({
+      records: [
+        { seq_num: 0, dlsn: dlsn(0), timestamp: 1_000, headers: [["k", ""]], body: given[0]?.body },
+        { seq_num: 1, dlsn: dlsn(1), timestamp: 7, headers: [], body: "\ufeffBOM" },
+      ],
+      next: 2,
+      tail: 2,
+      up_to_date: true,
+    });
+  });
+
+  test("of any bytes go in and out as base 64", async () => {
+    const { logs, send, sendJson } = await withLog();
+    const bytes = Uint8Array.from({ length: 100_000 }, (_, index) => (index * 7) % 256);
+    const body = Buffer.from(bytes).toString("base64");
+    const base64 = { "log-format": "base64" };
+    await sendJson("POST", "/v1/logs/orders/records", { records: [{ body }] }, base64);
+    expect(Buffer.compare(logs.appended[0]?.records[0]?.body ?? Buffer.of(), bytes)).toBe(0);
+    const read = await send("GET", "/v1/logs/orders/records", { headers: base64 });
+    expect(await read.json()).toMatchObject({ records: [{ body }] });
+  });
+
+  test("of one octet stream are one record, conditional by the query", async () => {
+    const { logs, send } = await withLog();
+    const octets = (match: number) =>
+      send("POST", `/v1/logs/orders/records?match_seq_num=${match}`, {
+        body: Uint8Array.of(0, 255, 10),
+        headers: { "content-type": "application/octet-stream" },
+      });
+    expect((await octets(0)).status).toBe(200);
+    expect((await octets(0)).status).toBe(412);
+    expect(logs.appended.map((request) => request.records)).toEqual([
+      [{ body: Uint8Array.of(0, 255, 10), headers: [] }],
+    ]);
+  });
+
+  test("1,000 in one batch of exactly 1 MiB", async () => {
+    const { sendJson } = await withLog();
+    const body = "\u0001".repeat((1024 * 1024 - 8_000) / 1_000);
+    const rest = "x".repeat(1024 * 1024 - 8_000 - 999 * body.length);
+    const records = [...Array.from({ length: 999 }, () => ({ body })), { body: rest }];
+    const ack = await sendJson("POST", "/v1/logs/orders/records", { records });
+    expect(await ack.json()).toMatchObject({ end: 1_000 });
+  });
+
+  test("are read from a position, so many at most; the tail names the owner", async () => {
+    const { send, sendJson } = await withLog();
+    await sendJson("POST", "/v1/logs/orders/records", { records: ["a", "b", "c"].map((body) => ({ body })) });
+    const read = await send("GET", "/v1/logs/orders/records?seq_num=1&count=1&bytes=10&consistency=local");
+    expect(await read.json()).toMatchObject({ records: [{ seq_num: 1, body: "b" }], next: 2, tail: 3 });
+    const tail = await send("GET", "/v1/logs/orders/records/tail");
+    expect(await tail.json()).toEqual({ tail: 3, up_to_date: true, owner: "us-east-1" });
+    expect(tail.headers.get("log-owner")).toBe("us-east-1");
+  });
+});
+
+describe("ledgers", () => {
+  test("are shown without their key, and recovered", async () => {
+    const { send } = apiUnderTest();
+    const shown = await (await send("GET", `/v1/ledgers/${fakeLedgerId}`)).text();
+    expect(JSON.parse(shown)).toMatchObject({
+      state: "OPEN",
+      digest: "hmac-sha256",
+      fragments: [
+        { first_entry: 0, ensemble: [{ bookie: "us-east-1.b1~s1", region: "us-east-1", rack: "a" }] },
+      ],
+    });
+    expect(shown).not.toContain(secretKey);
+    const recovered = await send("POST", `/v1/ledgers/${fakeLedgerId}/recover`);
+    expect(await recovered.json()).toMatchObject({ state: "CLOSED", last_entry: 5, length: 9 });
+  });
+});
+
+describe("every answer", () => {
+  test("names its request and its region", async () => {
+    const { send } = apiUnderTest();
+    const ids = new Set<string | null>();
+    for (const path of ["/v1/health", "/v1/nothing", "/v1/logs/x", "/v1/openapi.json"]) {
+      const answer = await send("GET", path);
+      expect(answer.headers.get("log-region")).toBe("us-east-1");
+      ids.add(answer.headers.get("request-id"));
+    }
+    expect(ids.size).toBe(4);
+    expect((await send("HEAD", "/v1/health")).status).toBe(200);
+  });
+
+  test("health says which losses can be survived: min(R - minRegions, what metadata survives)", async () => {
+    const health = await (await apiUnderTest().send("GET", "/v1/health")).json();
+    expect(health).toMatchObject({ region: "us-east-1", status: "ok", survivable_region_losses: 1 });
+    const losses = (regionCount: number, minRegions: number, metadataMode: "strong" | "home") =>
+      survivableRegionLosses({ regionCount, minRegions, metadataMode });
+    expect([losses(3, 2, "strong"), losses(3, 3, "strong"), losses(5, 2, "strong")]).toEqual([1, 0, 1]);
+    expect([losses(2, 1, "strong"), losses(1, 1, "strong"), losses(5, 2, "home")]).toEqual([1, 0, 0]);
+  });
+
+  test("the OpenAPI document has every route, made from the schemas that check", async () => {
+    const document = (await (await apiUnderTest().send("GET", "/v1/openapi.json")).json()) as OpenApi;
+    const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(routes.sort()).toEqual([
+      "GET /v1/health",
+      "GET /v1/ledgers/{id}",
+      "GET /v1/logs",
+      "GET /v1/logs/{log}",
+      "GET /v1/logs/{log}/records",
+      "GET /v1/logs/{log}/records/tail",
+      "GET /v1/logs/{log}/segments",
+      "POST /v1/ledgers/{id}/recover",
+      "POST /v1/logs/{log}/records",
+      "POST /v1/logs/{log}/settle",
+      "PUT /v1/logs/{log}",
+    ]);
+    const { schemas } = document.components;
+    expect(schemas.Append).toMatchObject({ additionalProperties: false, required: ["records"] });
+    expect(schemas.Append?.properties.match_seq_num).toMatchObject({ type: "integer", maximum: 2 ** 53 - 1 });
+    expect(schemas.Problem?.required).toEqual(expect.arrayContaining(["code", "retryable", "side_effects"]));
+  });
+});

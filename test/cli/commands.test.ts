@@ -1,0 +1,284 @@
+/** The commands as a user types them: data on stdout, the rest on stderr, exit codes. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PassThrough, Writable } from "node:stream";
+import { describe, expect, test } from "vitest";
+import { runCommand } from "../../lib/cli/main.ts";
+import { FencelineError } from "../../lib/protocol/errors.ts";
+import { ScratchDirectory } from "../adapters/scratch-directory.ts";
+import { fakeLedgerId } from "../api/fake-log.ts";
+import { FaultyEndpoint } from "./faulty-endpoint.ts";
+
+class Collected extends Writable {
+  readonly chunks: Buffer[] = [];
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.chunks.push(chunk);
+    done();
+  }
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.chunks);
+  }
+}
+
+async function run(
+  args: readonly string[],
+  input: string | Buffer = "",
+  signal = new AbortController().signal,
+) {
+  const [stdout, stderr] = [new Collected(), new Collected()];
+  const stdin = new PassThrough();
+  stdin.end(input);
+  const code = await runCommand(args, { stdin, stdout, stderr }, signal);
+  return { code, out: stdout.bytes.toString(), bytes: stdout.bytes, err: stderr.bytes.toString() };
+}
+
+/** A command line with the endpoint behind it. */
+function at(endpoint: FaultyEndpoint) {
+  return (line: string, input?: string | Buffer) =>
+    run([...line.split(" "), "--endpoint", endpoint.url, "--retry-for", "1"], input);
+}
+
+describe("a log, from its creation to its records", () => {
+  test("create, append, read, logs, describe", async () => {
+    await using endpoint = await FaultyEndpoint.open();
+    const fenceline = at(endpoint);
+    expect(await fenceline("create orders/eu --preset economy")).toMatchObject({
+      code: 0,
+      out: "created orders/eu\n",
+    });
+    expect((await fenceline("create orders/eu --preset economy")).out).toContain("was there");
+    expect(await fenceline("create orders/eu")).toMatchObject({ code: 3, out: "" });
+    const appended = await fenceline("append orders/eu", "one\ntwo\nthree");
+    expect(appended).toMatchObject({ code: 0, err: "" });
+    expect(appended.out).toMatch(
+      /^3 records \(11 bytes\) are in orders\/eu, seq_nums 0 to 2; durable in us-east-1/,
+    );
+    expect(await fenceline("read orders/eu")).toMatchObject({ code: 0, out: "one\ntwo\nthree\n", err: "" });
+    expect((await fenceline("read orders/eu --from 1 --limit 1")).out).toBe("two\n");
+    expect((await fenceline("read orders/eu --from 3")).out).toBe("");
+    expect((await fenceline("logs")).out).toBe("orders/eu\n");
+    expect((await fenceline("logs x")).out).toBe("");
+    const described = await fenceline("describe orders/eu");
+    expect(described.out).toMatch(/^log +orders\/eu\n.*owner +us-east-1\nreplication +2 bookies/s);
+  });
+
+  test("as JSON for programs", async () => {
+    await using endpoint = await FaultyEndpoint.open();
+    const fenceline = at(endpoint);
+    const json = async (line: string, input?: string | Buffer) =>
+      JSON.parse((await fenceline(`${line} --output json`, input)).out);
+    expect(await json("create orders")).toMatchObject({ created: true, log: "orders", first_seq_num: 0 });
+    expect(await json("append orders", "a\n")).toMatchObject({
+      records: 1,
+      start: 0,
+      end: 1,
+      contiguous: true,
+    });
+    expect(await json("read orders")).toMatchObject({ seq_num: 0, body: "a" });
+    expect(await json("logs")).toEqual({ log: "orders" });
+    expect(await json("describe orders")).toMatchObject({
+      log: "orders",
+      tail: { tail: 1 },
+      segments: [{}, {}],
+    });
+    const failed = await fenceline("read nowhere --output json");
+    expect(failed).toMatchObject({ code: 4, out: "" });
+    expect(JSON.parse(failed.err)).toMatchObject({ code: "log_not_found", status: 404 });
+  });
+
+  test("ledger show and ledger recover", async () => {
+    await using endpoint = await FaultyEndpoint.open();
+    const fenceline = at(endpoint);
+    expect((await fenceline(`ledger show ${fakeLedgerId}`)).out).toMatch(
+      /state +OPEN\n.*bookie +us-east-1\.b1~s1 at/s,
+    );
+    expect((await fenceline(`ledger recover ${fakeLedgerId}`)).out).toMatch(
+      /state +CLOSED, last entry 5, 9 bytes/,
+    );
+    expect((await fenceline("ledger show 7")).code).toBe(4);
+    expect((await fenceline("ledger show x")).code).toBe(2);
+  });
+});
+
+describe("records are kept byte for byte", () => {
+  const awkward = Buffer.from("\xef\xbb\xbfBOM\r\n\n\x00\xff\xfe\ngr\xc3\xbc\xc3\x9f\n \t\n", "latin1");
+
+  test("through append and read, also what is not UTF-8", async () => {
+    await using endpoint = await FaultyEndpoint.open();
+    const fenceline = at(endpoint);
+    await fenceline("create raw");
+    expect((await fenceline("append raw", awkward)).code).toBe(0);
+    expect(Buffer.compare((await fenceline("read raw")).bytes, awkward)).toBe(0);
+    const json = (await fenceline("read raw --format json")).out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(json.map((record) => record.body ?? record.body_base64)).toEqual([
+      "\ufeffBOM\r",
+      "",
+      "AP/+",
+      "grüß",
+      " \t",
+    ]);
+    const base64 = (await fenceline("read raw --format base64")).out.trim().split("\n");
+    expect(base64.map((line) => Buffer.from(line, "base64").length)).toEqual([7, 0, 3, 6, 2]);
+  });
+
+  test("from several files and standard input, in order", async () => {
+    await using endpoint = await FaultyEndpoint.open();
+    await using scratch = await ScratchDirectory.make();
+    const file = join(scratch.path, "lines");
+    await writeFile(file, "a\nb");
+    await at(endpoint)("create x");
+    await at(endpoint)(`append x ${file} - ${file}`, "c\n");
+    expect((await at(endpoint)("read x")).out).toBe("a\nb\nc\na\nb\n");
+  });
+
+  test("more than one batch, a thousand a time", async () => {
+    await using endpoint = await FaultyEndpoint.open();
+    const input = Array.from({ length: 2_500 }, (_, index) => `${index}\n`).join("");
+    await at(endpoint)("create x");
+    const appended = await at(endpoint)("append x --output json", input);
+    expect(JSON.parse(appended.out)).toMatchObject({ records: 2_500, batches: 3, end: 2_500 });
+    expect((await at(endpoint)("read x")).out).toBe(input);
+  });
+});
+
+describe("an append that is interrupted", () => {
+  test("goes on after a lost answer; nothing twice", async () => {
+    await using endpoint = await FaultyEndpoint.open();
+    await at(endpoint)("create x");
+    endpoint.faults.push("answer lost", "request lost");
+    const input = Array.from({ length: 1_500 }, (_, index) => `${index}\n`).join("");
+    expect((await at(endpoint)("append x", input)).code).toBe(0);
+    expect((await at(endpoint)("read x")).out).toBe(input);
+  });
+
+  test("ends with 6 when it may have happened, says how to complete it, and that completes it", async () => {
+    await using endpoint = await FaultyEndpoint.open();
+    await using scratch = await ScratchDirectory.make();
+    const file = join(scratch.path, "lines");
+    await writeFile(file, Array.from({ length: 1_500 }, (_, index) => `${index}\n`).join(""));
+    await at(endpoint)("create x");
+    endpoint.faults.push("answer lost");
+    endpoint.logs.failure = undefined;
+    const first = await run(["append", "x", file, "--endpoint", endpoint.url, "--retry-for", "0"]);
+    expect(first.code).toBe(6);
+    expect(first.err).toContain(
+      "0 lines of the input are in log x. The next 1,000 may be there, all of them or none",
+    );
+    const [, command = ""] = /Complete it with: fenceline (.*)/.exec(first.err) ?? [];
+    expect(command).toBe(`append x ${file} --match-seq-num 0 --resume`);
+    const second = await at(endpoint)(`${command} --output json`);
+    expect(JSON.parse(second.out)).toMatchObject({ records: 1_500, present: 1_000, start: 0, end: 1_500 });
+    const third = await at(endpoint)(`${command} --output json`);
+    expect(JSON.parse(third.out)).toMatchObject({ records: 1_500, present: 1_500 });
+    expect(endpoint.bodies("x")).toEqual(Array.from({ length: 1_500 }, (_, index) => `${index}`));
+  });
+
+  test("ends with 5 when it certainly did not happen and may be tried again", async () => {
+    await using endpoint = await FaultyEndpoint.open();
+    await at(endpoint)("create x");
+    await using gone = await FaultyEndpoint.open();
+    await gone[Symbol.asyncDispose]();
+    expect((await at(gone)("append x", "a\n")).code).toBe(5);
+  });
+
+  test("by the person at the terminal stops, and says what is in the log", async () => {
+    await using endpoint = await FaultyEndpoint.open();
+    await at(endpoint)("create x");
+    const interruption = new AbortController();
+    endpoint.faults.push("request lost");
+    const appending = run(["append", "x", "--endpoint", endpoint.url], "a\n", interruption.signal);
+    setTimeout(() => interruption.abort(), 50);
+    const { code, err } = await appending;
+    expect(code).toBe(6);
+    expect(err).toContain("--match-seq-num 0 --resume");
+  });
+});
+
+describe("exit codes", () => {
+  test("3: a condition failed", async () => {
+    await using endpoint = await FaultyEndpoint.open();
+    await at(endpoint)("create x");
+    await at(endpoint)("append x", "a\nb\n");
+    expect((await at(endpoint)("append x --match-seq-num 1", "b\n")).code).toBe(3);
+    expect((await at(endpoint)("append x --match-seq-num 0 --resume", "a\nX\n")).code).toBe(3);
+    expect((await at(endpoint)("append x --match-seq-num 1 --resume", "b\nc\n")).code).toBe(0);
+    expect(endpoint.bodies("x")).toEqual(["a", "b", "c"]);
+  });
+
+  test("4: not found, with how to create it", async () => {
+    await using endpoint = await FaultyEndpoint.open();
+    const { code, err } = await at(endpoint)("append x", "a\n");
+    expect(code).toBe(4);
+    expect(err).toContain("there is no log x");
+  });
+
+  test.each([
+    [[]],
+    [["nonsense"]],
+    [["append"]],
+    [["read", "x", "--from", "-1"]],
+    [["read", "x", "--limit", "0"]],
+    [["read", "x", "--format", "xml"]],
+    [["append", "x", "--match-seq-num", "9007199254740992"]],
+    [["logs", "--endpoint", "not a url"]],
+    [["create", "x", "--preset", "huge"]],
+    [["local", "--port", "99999"]],
+    [["local", "--regions", "0", "--data", "/nowhere"]],
+    [["local", "region", "us-east-1", "down", "--data", "/no/such/directory"]],
+  ])("2 for %j, with nothing on stdout", async (args) => {
+    const { code, out, err } = await run(args);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).not.toBe("");
+  });
+
+  test("2: a name or a line that no log takes", async () => {
+    await using endpoint = await FaultyEndpoint.open();
+    await at(endpoint)("create x");
+    const dotted = await at(endpoint)("create a/../b");
+    expect(dotted.code).toBe(2);
+    expect(dotted.err).toContain("[invalid_request]");
+    const missing = await at(endpoint)("append x /no/such/file");
+    expect(missing.code).toBe(2);
+    expect(missing.err).toContain("/no/such/file cannot be read: ENOENT");
+    const { code, err } = await at(endpoint)("append x", Buffer.alloc(1024 * 1024, "x"));
+    expect(code).toBe(2);
+    expect(err).toContain("line 1 has 1048576 bytes or more, and a record holds at most 1048568");
+  });
+
+  test("5: may succeed later; 1: a defect", async () => {
+    await using endpoint = await FaultyEndpoint.open();
+    endpoint.logs.failure = new FencelineError("not_ready", {
+      message: "recovering",
+      details: { retry_after_ms: 9_000 },
+    });
+    expect((await at(endpoint)("describe x")).code).toBe(5);
+    endpoint.logs.failure = new TypeError("defect");
+    expect((await at(endpoint)("describe x")).code).toBe(1);
+  });
+
+  test("0 for help, on stdout", async () => {
+    const { code, out } = await run(["append", "--help"]);
+    expect(code).toBe(0);
+    expect(out).toContain("--match-seq-num 0 --resume");
+  });
+});
+
+test("a reader of our output that goes away ends the command quietly", async () => {
+  await using endpoint = await FaultyEndpoint.open();
+  await at(endpoint)("create x");
+  await at(endpoint)("append x", "line\n".repeat(3_000));
+  const stdout = new PassThrough({ highWaterMark: 16 });
+  stdout.on("error", () => {});
+  stdout.once("data", () => stdout.destroy());
+  const stderr = new Collected();
+  const args = ["read", "x", "--endpoint", endpoint.url];
+  expect(
+    await runCommand(args, { stdin: new PassThrough(), stdout, stderr }, new AbortController().signal),
+  ).toBe(0);
+  expect(stderr.bytes.toString()).toBe("");
+});

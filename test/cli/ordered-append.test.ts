@@ -1,0 +1,181 @@
+/** Appends whose answers are lost, in every way: each batch is in the log once (O1 to O3). */
+import { describe, expect, test } from "vitest";
+import {
+  type AppendMode,
+  BATCH_HEADER,
+  BatchInDoubtError,
+  OrderedAppend,
+  PlaceTakenError,
+} from "../../lib/client/ordered-append.ts";
+import { FencelineError } from "../../lib/protocol/errors.ts";
+import { logName } from "../../lib/protocol/ids.ts";
+import { type AppendFault, FaultyEndpoint } from "./faulty-endpoint.ts";
+
+const bytes = (...bodies: string[]) => bodies.map((body) => Buffer.from(body, "latin1"));
+const text = (...bodies: string[]) => ({ records: bodies.map((body) => ({ body })) });
+
+async function endpointWithLog() {
+  const endpoint = await FaultyEndpoint.open();
+  await endpoint.client().createLog("orders", {});
+  return endpoint;
+}
+
+function appendTo(endpoint: FaultyEndpoint, mode: AppendMode, at: number, patienceMs = 5_000, token = "t") {
+  return new OrderedAppend({
+    client: endpoint.client(),
+    log: "orders",
+    mode,
+    at,
+    token,
+    patienceMs,
+    pauseMs: 1,
+  });
+}
+
+describe.each(["shared", "exclusive", "resume"] as const)("%s", (mode) => {
+  test.each<readonly [string, readonly AppendFault[]]>([
+    ["nothing lost", []],
+    ["requests lost", ["request lost", "request lost"]],
+    ["an answer lost", ["answer lost"]],
+    ["a request, then an answer lost", ["request lost", "answer lost"]],
+    ["a copy that arrives behind its own repetition", ["late"]],
+    ["late copies, and an answer lost", ["late", "late", "answer lost"]],
+  ])("%s: each batch once, in order", async (_, faults) => {
+    await using endpoint = await endpointWithLog();
+    const append = appendTo(endpoint, mode, 0);
+    await append.append(bytes("a", "b"));
+    endpoint.faults.push(...faults);
+    await append.append(bytes("c"));
+    await append.append(bytes("d", "\xff\x00"));
+    expect(endpoint.bodies("orders")).toEqual(["a", "b", "c", "d", "\xff\x00"]);
+    expect(append.next).toBe(5);
+  });
+
+  test("every request is conditional (O1)", async () => {
+    await using endpoint = await endpointWithLog();
+    const append = appendTo(endpoint, mode, 0);
+    await append.append(bytes("a", "b"));
+    await append.append(bytes("c"));
+    expect(endpoint.requests.map((body) => JSON.parse(body).match_seq_num)).toEqual([0, 2]);
+  });
+
+  test("an unknown outcome of the server is found out like a lost answer", async () => {
+    await using endpoint = await endpointWithLog();
+    const append = appendTo(endpoint, mode, 0);
+    endpoint.logs.failure = new FencelineError("unknown_outcome", { message: "who knows" });
+    await append.append(bytes("a"));
+    expect(endpoint.bodies("orders")).toEqual(["a"]);
+  });
+
+  test("patience ends: in doubt if it may be there, else the error itself", async () => {
+    await using endpoint = await endpointWithLog();
+    const append = appendTo(endpoint, mode, 0, 300);
+    endpoint.faults.push(...Array<AppendFault>(20).fill("request lost"));
+    await expect(append.append(bytes("a"))).rejects.toMatchObject({
+      name: "BatchInDoubtError",
+      at: 0,
+      count: 1,
+    });
+    endpoint.faults.length = 0;
+    endpoint.logs.failure = new FencelineError("log_not_found", { message: "gone" });
+    await expect(appendTo(endpoint, mode, 0).append(bytes("a"))).rejects.toMatchObject({
+      name: "ProblemError",
+    });
+    expect(endpoint.bodies("orders")).toEqual([]);
+  });
+});
+
+describe("another writer at the same place", () => {
+  test("shared: goes behind it, whether the batch was in doubt or not (O3)", async () => {
+    await using endpoint = await endpointWithLog();
+    const append = appendTo(endpoint, "shared", 0);
+    await endpoint.client().append("orders", text("x"), "utf8");
+    await append.append(bytes("a"));
+    await endpoint.client().append("orders", text("y"), "utf8");
+    endpoint.faults.push("request lost");
+    await append.append(bytes("b"));
+    expect(endpoint.bodies("orders")).toEqual(["x", "a", "y", "b"]);
+  });
+
+  test("shared: an equal batch of somebody else is not taken for one's own in doubt", async () => {
+    await using endpoint = await endpointWithLog();
+    const mine = appendTo(endpoint, "shared", 0, 5_000, "mine");
+    await appendTo(endpoint, "shared", 0, 5_000, "theirs").append(bytes("tick"));
+    endpoint.faults.push("request lost");
+    await mine.append(bytes("tick"));
+    expect(endpoint.bodies("orders")).toEqual(["tick", "tick"]);
+  });
+
+  test("shared: only the first record of a batch is named, and none if the name has no room", async () => {
+    await using endpoint = await endpointWithLog();
+    const append = appendTo(endpoint, "shared", 0);
+    await append.append(bytes("a", "b"));
+    const largest = Buffer.alloc(1024 * 1024 - 8, "x");
+    endpoint.faults.push("answer lost");
+    await append.append([largest]);
+    const records = endpoint.logs.logs.get(logName("orders"))?.records ?? [];
+    expect(records.map((record) => record.headers.length)).toEqual([1, 0, 0]);
+    expect(Buffer.from(records[0]?.headers[0]?.[0] ?? []).toString()).toBe(BATCH_HEADER);
+  });
+
+  test("exclusive: stops, and appends nothing", async () => {
+    await using endpoint = await endpointWithLog();
+    await endpoint.client().append("orders", text("x"), "utf8");
+    const append = appendTo(endpoint, "exclusive", 0);
+    await expect(append.append(bytes("x"))).rejects.toThrow(PlaceTakenError);
+    endpoint.faults.push("request lost");
+    await expect(appendTo(endpoint, "exclusive", 0).append(bytes("a"))).rejects.toThrow(
+      /other records from seq_num 0/,
+    );
+    expect(endpoint.bodies("orders")).toEqual(["x"]);
+  });
+
+  test("a log that ends before the place is no place", async () => {
+    await using endpoint = await endpointWithLog();
+    await expect(appendTo(endpoint, "exclusive", 5).append(bytes("a"))).rejects.toThrow(
+      /ends at 0, before seq_num 5/,
+    );
+  });
+});
+
+describe("resume", () => {
+  test("skips what is in its place, wherever the earlier run stopped", async () => {
+    const all = Array.from({ length: 7 }, (_, index) => `line ${index}`);
+    for (let present = 0; present <= all.length; present++) {
+      await using endpoint = await endpointWithLog();
+      if (present > 0) await endpoint.client().append("orders", text(...all.slice(0, present)), "utf8");
+      const append = appendTo(endpoint, "resume", 0);
+      append.presentUpTo(present);
+      const first = await append.append(bytes(...all.slice(0, 4)));
+      await append.append(bytes(...all.slice(4)));
+      expect(first.kind).toBe(present >= 4 ? "present" : "appended");
+      expect(endpoint.bodies("orders")).toEqual(all);
+    }
+  });
+
+  test("meets the late batch of the run that was killed, also with other bounds", async () => {
+    await using endpoint = await endpointWithLog();
+    const append = appendTo(endpoint, "resume", 0);
+    await endpoint.client().append("orders", { ...text("a", "b", "c"), match_seq_num: 0 }, "utf8");
+    await append.append(bytes("a", "b"));
+    await append.append(bytes("c", "d"));
+    expect(endpoint.bodies("orders")).toEqual(["a", "b", "c", "d"]);
+  });
+
+  test("stops where the log holds something else", async () => {
+    await using endpoint = await endpointWithLog();
+    await endpoint.client().append("orders", text("a", "X"), "utf8");
+    const append = appendTo(endpoint, "resume", 0);
+    append.presentUpTo(2);
+    await expect(append.append(bytes("a", "b", "c"))).rejects.toThrow(
+      /record 1 of log orders is not what was given as number 2/,
+    );
+    expect(endpoint.bodies("orders")).toEqual(["a", "X"]);
+  });
+});
+
+test("BatchInDoubtError names the batch", () => {
+  expect(new BatchInDoubtError(7, 3, new Error("silence")).message).toBe(
+    "3 records at seq_num 7 may be in the log or not: silence",
+  );
+});

@@ -1,0 +1,155 @@
+/** The embedded cloud in one process: its regions, its directory, its ports. */
+import { readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parseRegions } from "../../lib/local/cloud-file.ts";
+import { EmbeddedCloud } from "../../lib/local/embedded-cloud.ts";
+import { LocalError } from "../../lib/local/local-error.ts";
+import { batchOf, RunningCloud } from "./running-cloud.ts";
+
+describe("regions", () => {
+  test("are three by default; what goes in through one comes out through another", async () => {
+    await using running = await RunningCloud.start();
+    expect(running.cloud.regions().map((one) => [one.name, one.state])).toEqual([
+      ["us-east-1", "up"],
+      ["us-east-2", "up"],
+      ["us-west-2", "up"],
+    ]);
+    expect(running.cloud.presetText).toBe(
+      'new logs are "standard": 4 bookies, acknowledged by 3 in 2 regions',
+    );
+    expect(running.cloud.warnings).toEqual([]);
+    await running.client("us-east-2").createLog("orders/eu", {});
+    const ack = await running.client("us-east-1").append("orders/eu", batchOf("a", "b"), "utf8");
+    expect(ack).toMatchObject({ start: { seq_num: 0 }, end: 2 });
+    expect(ack.durable_in.length).toBeGreaterThanOrEqual(2);
+    expect(await running.bodies("us-west-2", "orders/eu")).toEqual(["a", "b"]);
+    expect(await running.client("us-west-2").tail("orders/eu")).toEqual({
+      tail: 2,
+      up_to_date: true,
+      owner: "us-east-1",
+    });
+  });
+
+  test("an append that arrives in another region takes the log over, and nothing is lost", async () => {
+    await using running = await RunningCloud.start();
+    await running.client("us-east-1").createLog("orders", {});
+    for (const region of ["us-east-1", "us-west-2", "us-east-2", "us-east-1"]) {
+      await running.client(region).append("orders", batchOf(region), "utf8");
+    }
+    const { segments } = await running.client("us-west-2").segments("orders");
+    expect(segments.map((one) => [one.first_seq_num, one.owner])).toEqual([
+      [0, "us-east-1"],
+      [1, "us-west-2"],
+      [2, "us-east-2"],
+      [3, "us-east-1"],
+    ]);
+    expect(await running.bodies("us-east-2", "orders")).toHaveLength(4);
+  });
+
+  test("may be named, or counted; a preset is chosen that they can hold, and said", async () => {
+    expect(parseRegions("2")).toEqual(["us-east-1", "us-east-2"]);
+    expect(parseRegions("eu-west-1, x")).toEqual(["eu-west-1", "x"]);
+    for (const wrong of ["0", "10", "", "A", "a,a", "a..b", "-", "us_east"]) {
+      expect(() => parseRegions(wrong)).toThrow(LocalError);
+    }
+    await using one = await RunningCloud.start({ regions: "solo" });
+    expect(one.cloud.presetText).toContain('"single region": 2 bookies, acknowledged by 2 in 1 region');
+    await one.client("solo").createLog("x", {});
+    await one.client("solo").append("x", batchOf("a"), "utf8");
+    expect(await one.bodies("solo", "x")).toEqual(["a"]);
+    await using five = await RunningCloud.start({ regions: "5", delayMs: 4 });
+    expect(five.cloud.regions()).toHaveLength(5);
+    await five.client("us-west-1").createLog("x", {});
+    await five.client("ca-central-1").append("x", batchOf("a"), "utf8");
+    expect(await five.bodies("us-west-1", "x")).toEqual(["a"]);
+  });
+
+  test("say how many of them may be lost", async () => {
+    await using running = await RunningCloud.start();
+    const health = await (await fetch(`${running.url("us-east-1")}/v1/health`)).json();
+    expect(health).toMatchObject({ region: "us-east-1", status: "ok", survivable_region_losses: 1 });
+    await using two = await RunningCloud.start({ regions: "2" });
+    expect(await (await fetch(`${two.url("us-east-1")}/v1/health`)).json()).toMatchObject({
+      survivable_region_losses: 0,
+    });
+  });
+});
+
+describe("the data directory", () => {
+  test("keeps everything over a stop, ledgers of other segments too", async () => {
+    await using running = await RunningCloud.start();
+    await running.client("us-east-1").createLog("orders", { segment_bytes_max: 1_024 });
+    for (let batch = 0; batch < 6; batch++) {
+      await running.client("us-east-1").append("orders", batchOf("x".repeat(600), `${batch}`), "utf8");
+    }
+    const before = await running.bodies("us-west-2", "orders");
+    await running.stop();
+    expect(await readdir(running.dataDir)).not.toContain("control.json");
+    await running.open();
+    expect(await running.bodies("us-west-2", "orders")).toEqual(before);
+    await running.client("us-west-2").append("orders", batchOf("after"), "utf8");
+    expect(await running.bodies("us-east-1", "orders")).toEqual([...before, "after"]);
+    const { segments } = await running.client("us-east-1").segments("orders");
+    expect(segments.length).toBeGreaterThan(2);
+  });
+
+  test("is refused to a second cloud, which then takes nothing away from the first", async () => {
+    await using running = await RunningCloud.start();
+    const second = EmbeddedCloud.open({ dataDir: running.dataDir, port: 0, write: () => {} });
+    await expect(second).rejects.toThrow(LocalError);
+    await expect(second).rejects.toThrow(/in use by another process.*--data/);
+    expect(await readdir(running.dataDir)).toContain("control.json");
+    await running.client("us-east-1").createLog("still-there", {});
+  });
+
+  test("has the regions that it was made with", async () => {
+    await using running = await RunningCloud.start({ regions: "2" });
+    await running.stop();
+    await expect(running.open({ regions: "3" })).rejects.toThrow(
+      /made with the regions us-east-1, us-east-2/,
+    );
+    await running.open();
+    expect(running.cloud.regions()).toHaveLength(2);
+  });
+
+  test("without its file of identities is refused, not begun anew", async () => {
+    await using running = await RunningCloud.start();
+    await running.stop();
+    await rm(join(running.dataDir, "cloud.json"));
+    await expect(running.open()).rejects.toThrow(/identities of the bookies' storage/);
+  });
+
+  test("keeps its control token from other users", async () => {
+    await using running = await RunningCloud.start();
+    const { mode } = await stat(join(running.dataDir, "control.json"));
+    expect(mode & 0o077).toBe(0);
+  });
+
+  test("rule 21: a bookie whose storage came back empty answers nothing, and nothing is lost", async () => {
+    await using running = await RunningCloud.start();
+    await running.client("us-east-1").createLog("orders", {});
+    await running.client("us-east-1").append("orders", batchOf("a"), "utf8");
+    await running.stop();
+    const region = join(running.dataDir, "regions", "us-east-1");
+    const [lost = ""] = await readdir(region);
+    await rename(join(region, lost), join(running.dataDir, "taken-away"));
+    await running.open();
+    expect(running.cloud.warnings[0]).toContain(`us-east-1.${lost} is not what it was`);
+    await running.client("us-west-2").append("orders", batchOf("b"), "utf8");
+    expect(await running.bodies("us-east-2", "orders")).toEqual(["a", "b"]);
+    const file = JSON.parse(await readFile(join(running.dataDir, "cloud.json"), "utf8"));
+    expect(file.bookies).toHaveLength(6);
+  });
+});
+
+test("a port in use is told, and what was opened before it is closed again", async () => {
+  await using running = await RunningCloud.start();
+  const port = Number(new URL(running.url("us-east-2")).port);
+  await using other = await RunningCloud.start();
+  await other.stop();
+  await expect(other.open({ port })).rejects.toThrow(
+    new RegExp(`port ${port}, for us-east-1, is in use.*--port`),
+  );
+  await other.open();
+});

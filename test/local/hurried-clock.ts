@@ -1,0 +1,26 @@
+/** The system's clock, some times faster: waits and limits of seconds pass in a fraction of them. */
+import { SystemClock } from "../../lib/adapters/node/system-clock.ts";
+import type { CloudClock } from "../../lib/local/embedded-cloud.ts";
+import type { Timer } from "../../lib/protocol/ports.ts";
+
+export class HurriedClock implements CloudClock {
+  readonly #clock = new SystemClock();
+
+  constructor(private readonly factor: number) {}
+
+  nowMs(): number {
+    return this.#clock.nowMs();
+  }
+
+  monotonicMs(): number {
+    return this.#clock.monotonicMs() * this.factor;
+  }
+
+  startTimer(delayMs: number, fire: () => void): Timer {
+    return this.#clock.startTimer(delayMs / this.factor, fire);
+  }
+
+  release(): void {
+    this.#clock.release();
+  }
+}
