@@ -1,0 +1,154 @@
+/**
+ * Creates a log (design section 3): the log item of a random incarnation first, then the name by
+ * put-if-absent, which is the election; then the directory, before anybody is answered. Whoever finds the
+ * name taken repairs the directory entry, should the winner have died before it.
+ */
+import { FencelineError } from "../errors.ts";
+import { type LogIncarnation, type LogName, newLogIncarnation } from "../ids.ts";
+import { directoryKey, type LogConfig, type LogItem, logKey, logNameKey } from "../items.ts";
+import type { Replication } from "../ledger/ledger-metadata.ts";
+import type { LedgerPorts } from "../ledger/ledger-ports.ts";
+import { limits } from "../limits.ts";
+import { removeItem, updateItem } from "../update-item.ts";
+import type { LogDescription } from "./operations.ts";
+
+export interface LogCreation {
+  readonly created: boolean;
+  readonly description: LogDescription;
+}
+
+type CreatePorts = Pick<LedgerPorts, "metadata" | "random" | "clock">;
+
+/** Throws `invalid_request`, `log_exists` if the name has another configuration, and what the ports throw. */
+export async function createLog(ports: CreatePorts, name: LogName, config: LogConfig): Promise<LogCreation> {
+  checkConfig(config);
+  for (let round = 0; round < limits.updateRoundsMax; round++) {
+    const named = (await ports.metadata.get(logNameKey(name), "consistent"))?.item;
+    if (named?.kind === "log-name") {
+      const found = await readLog(ports, named.log);
+      if (found !== undefined) return await existing(ports, found, config);
+    }
+    const dead = named?.kind === "log-name" ? named.log : undefined;
+    const item = await putLog(ports, name, config);
+    if (await takeName(ports, item, dead)) {
+      await listInDirectory(ports, name);
+      return { created: true, description: describe(item) };
+    }
+  }
+  throw new FencelineError("not_ready", {
+    message: `log ${JSON.stringify(name)}: its name kept changing while it was created; try again`,
+    sideEffects: "possible",
+  });
+}
+
+export function describe(item: LogItem): LogDescription {
+  const { name, log, config, state, trimPoint, createdAtMs } = item;
+  return { name, log, config, state, trimPoint, createdAtMs };
+}
+
+async function existing(ports: CreatePorts, found: LogItem, config: LogConfig): Promise<LogCreation> {
+  const name = JSON.stringify(found.name);
+  if (found.state !== "active") {
+    throw new FencelineError("not_ready", { message: `log ${name} is being deleted; create it again later` });
+  }
+  if (!sameConfig(found.config, config)) {
+    throw new FencelineError("log_exists", {
+      message:
+        `log ${name} exists with another configuration: it has ${JSON.stringify(found.config)}, and ` +
+        `${JSON.stringify(config)} was given; give the same one or choose another name`,
+      details: { config: found.config },
+    });
+  }
+  await listInDirectory(ports, found.name);
+  return { created: false, description: describe(found) };
+}
+
+async function putLog(ports: CreatePorts, name: LogName, config: LogConfig): Promise<LogItem> {
+  const item: LogItem = {
+    kind: "log",
+    name,
+    log: newLogIncarnation(ports.random),
+    config,
+    state: "active",
+    trimPoint: 0 as LogItem["trimPoint"],
+    createdAtMs: ports.clock.nowMs(),
+  };
+  const { wrote } = await updateItem(ports, logKey(item.log), (current) =>
+    current === undefined ? { kind: "write", item } : { kind: "keep" },
+  );
+  if (wrote) return item;
+  throw new FencelineError("not_ready", {
+    message: "a random log incarnation was in use: the random port repeats itself",
+  });
+}
+
+/**
+ * Puts the name if it is free, or names `dead`, an incarnation without a log item: what a creation leaves
+ * that lost, removed its log item, and whose write of the name came through after the winner was deleted. A
+ * loser removes its log item. Should the outcome stay unknown, the item stays: the name may yet come to
+ * name it.
+ */
+async function takeName(
+  ports: CreatePorts,
+  item: LogItem,
+  dead: LogIncarnation | undefined,
+): Promise<boolean> {
+  const { name, log } = item;
+  const { stored, wrote } = await updateItem(ports, logNameKey(name), (current) => {
+    const isFree = current === undefined || (current.item.kind === "log-name" && current.item.log === dead);
+    return isFree ? { kind: "write", item: { kind: "log-name", name, log } } : { kind: "keep" };
+  });
+  if (wrote || (stored?.item.kind === "log-name" && stored.item.log === log)) return true;
+  try {
+    await removeItem(
+      ports,
+      logKey(log),
+      (current) => current.item.kind === "log" && current.item.log === log,
+    );
+  } catch {
+    // An orphan: no name names it, nobody reads it.
+  }
+  return false;
+}
+
+async function listInDirectory(ports: CreatePorts, name: LogName): Promise<void> {
+  await updateItem(ports, directoryKey(name), (current) =>
+    current === undefined ? { kind: "write", item: { kind: "directory", name } } : { kind: "keep" },
+  );
+}
+
+async function readLog(ports: CreatePorts, log: LogIncarnation): Promise<LogItem | undefined> {
+  const item = (await ports.metadata.get(logKey(log), "consistent"))?.item;
+  return item?.kind === "log" ? item : undefined;
+}
+
+function sameConfig(one: LogConfig, other: LogConfig): boolean {
+  const sizes = ["ensembleSize", "writeQuorum", "ackQuorum", "minRegions"] as const;
+  return (
+    one.digest === other.digest &&
+    one.segmentBytesMax === other.segmentBytesMax &&
+    sizes.every((size) => one.replication[size] === other.replication[size])
+  );
+}
+
+function checkConfig({ replication, segmentBytesMax }: LogConfig): void {
+  if (!isOrdered(replication)) {
+    throw new FencelineError("invalid_request", {
+      message:
+        `quorum sizes are integers with ensemble >= write quorum >= ack quorum >= min regions >= 1, got ` +
+        `${JSON.stringify(replication)}; correct them or use a preset`,
+    });
+  }
+  if (!Number.isSafeInteger(segmentBytesMax) || segmentBytesMax < 1) {
+    throw new FencelineError("invalid_request", {
+      message:
+        `segment bytes are an integer from 1, got ${segmentBytesMax}; ` +
+        `${limits.segmentBytesMaxDefault} is the default`,
+    });
+  }
+}
+
+function isOrdered({ ensembleSize, writeQuorum, ackQuorum, minRegions }: Replication): boolean {
+  const sizes = [ensembleSize, writeQuorum, ackQuorum, minRegions, 1];
+  return sizes.every((size, index) => Number.isSafeInteger(size) && size >= (sizes[index + 1] ?? 1));
+}

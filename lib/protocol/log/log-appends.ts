@@ -1,0 +1,53 @@
+/** What the `append` function of a region does: `AppendOperations` on warm writers. */
+import { FencelineError } from "../errors.ts";
+import type { LedgerId, LogName } from "../ids.ts";
+import type { LogConfig } from "../items.ts";
+import type { LedgerMetadata } from "../ledger/ledger-metadata.ts";
+import type { LedgerPorts } from "../ledger/ledger-ports.ts";
+import { recoverLedger } from "../ledger/recover-ledger.ts";
+import { createLog, type LogCreation } from "./create-log.ts";
+import { KnownLedgers } from "./known-ledgers.ts";
+import { LogNames } from "./log-names.ts";
+import { recordsAt } from "./log-reads.ts";
+import { LogWriter } from "./log-writer.ts";
+import type { AppendAck, AppendOperations, AppendRequest } from "./operations.ts";
+import { settleLog } from "./settle-log.ts";
+import { WarmWriters } from "./warm-writers.ts";
+
+export class LogAppends implements AppendOperations {
+  readonly #names: LogNames;
+  readonly #writers: WarmWriters;
+
+  constructor(private readonly ports: LedgerPorts) {
+    this.#names = new LogNames(ports.metadata);
+    // How a mismatched append looks at what stands at its place; it settles nothing.
+    const reader = { ...ports, known: new KnownLedgers(ports) };
+    this.#writers = new WarmWriters(
+      (log) => new LogWriter(ports, log, (...where) => recordsAt(reader, ...where)),
+    );
+  }
+
+  createLog(name: LogName, config: LogConfig): Promise<LogCreation> {
+    return createLog(this.ports, name, config);
+  }
+
+  /**
+   * Forwarding to the owner's region has its place before the writer, and producers have theirs behind its
+   * checks.
+   */
+  append(request: AppendRequest): Promise<AppendAck> {
+    return this.#names.with(request.log, (log) => this.#writers.of(log).append(request));
+  }
+
+  settle(name: LogName): Promise<void> {
+    return this.#names.with(name, (log) => settleLog(this.ports, log, this.#writers.find(log)));
+  }
+
+  async recoverLedger(id: LedgerId): Promise<LedgerMetadata> {
+    const ledger = await recoverLedger(this.ports, id);
+    if (ledger !== undefined) return ledger;
+    throw new FencelineError("ledger_not_found", {
+      message: `there is no ledger ${id}; take an id from the log's segments`,
+    });
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * What the `read` function of a region does: `ReadOperations`. Nothing here writes, save through the
+ * settler.
+ */
+import { AssertionError } from "../assert.ts";
+import { FencelineError, unavailable } from "../errors.ts";
+import type { LedgerId, LogName, SeqNum } from "../ids.ts";
+import { ledgerKey } from "../items.ts";
+import type { LedgerMetadata } from "../ledger/ledger-metadata.ts";
+import type { LedgerPorts } from "../ledger/ledger-ports.ts";
+import { limits } from "../limits.ts";
+import { describe } from "./create-log.ts";
+import { KnownLedgers } from "./known-ledgers.ts";
+import { type ListLogsRequest, listLogs } from "./list-logs.ts";
+import { findLog, LogNames } from "./log-names.ts";
+import { LogReader, type ReaderPorts } from "./log-reader.ts";
+import type {
+  LogDescription,
+  LogPage,
+  LogRecord,
+  ReadAnswer,
+  ReadOperations,
+  ReadRequest,
+  SegmentDescription,
+  TailAnswer,
+} from "./operations.ts";
+import { ReadCollector } from "./read-collector.ts";
+import { allItems } from "./segments.ts";
+import type { Settler } from "./settler.ts";
+import type { LogIdentity } from "./start-segment.ts";
+
+export class LogReads implements ReadOperations {
+  readonly #ports: ReaderPorts;
+  readonly #names: LogNames;
+
+  constructor(ports: LedgerPorts, settler: Settler) {
+    this.#ports = { ...ports, known: new KnownLedgers(ports), settler };
+    this.#names = new LogNames(ports.metadata);
+  }
+
+  read(request: ReadRequest): Promise<ReadAnswer> {
+    checkRead(request);
+    return withoutEffects(() =>
+      this.#names.with(request.log, (log) => readRecords(this.#ports, log, request)),
+    );
+  }
+
+  tail(name: LogName, consistency: "strong" | "local"): Promise<TailAnswer> {
+    return withoutEffects(() =>
+      this.#names.with(name, async (log) => {
+        const goal = { consistency, collector: ReadCollector.ofNothing(), begin: "last" } as const;
+        const { tail, upToDate, segment } = await new LogReader(this.#ports, log, goal).run();
+        return {
+          tail,
+          upToDate,
+          ...(segment === undefined ? {} : { ownerRegion: segment.item.ownerRegion }),
+        };
+      }),
+    );
+  }
+
+  describeLog(name: LogName): Promise<LogDescription> {
+    return withoutEffects(async () => describe(await findLog(this.#ports.metadata, name)));
+  }
+
+  listLogs(request: ListLogsRequest): Promise<LogPage> {
+    return withoutEffects(() => listLogs(this.#ports.metadata, request));
+  }
+
+  segments(name: LogName): Promise<readonly SegmentDescription[]> {
+    return withoutEffects(() =>
+      this.#names.with(name, async ({ log }) => {
+        const items = await allItems(this.#ports.metadata, log, "consistent");
+        return items.flatMap((one) => (one.kind === "end" ? [] : [{ ...one.item, firstSeqNum: one.first }]));
+      }),
+    );
+  }
+
+  showLedger(id: LedgerId): Promise<LedgerMetadata> {
+    return withoutEffects(async () => {
+      const item = (await this.#ports.metadata.get(ledgerKey(id), "consistent"))?.item;
+      if (item?.kind === "ledger") return item;
+      const message = `there is no ledger ${id}; take an id from the log's segments`;
+      throw new FencelineError("ledger_not_found", { message });
+    });
+  }
+}
+
+/**
+ * Throws what `LogReader` throws, and `position_unwritten` if the position is beyond a tail that is
+ * certain.
+ */
+export async function readRecords(
+  ports: ReaderPorts,
+  log: LogIdentity,
+  request: Omit<ReadRequest, "log">,
+): Promise<ReadAnswer> {
+  const { from, limit, bytesMax = limits.readBytesMax, consistency } = request;
+  const collector = new ReadCollector(from, limit, bytesMax);
+  const { tail, upToDate } = await new LogReader(ports, log, {
+    consistency,
+    collector,
+    begin: "position",
+  }).run();
+  const next = collector.position;
+  if (upToDate && next > tail) {
+    throw new FencelineError("position_unwritten", {
+      message: `log ${log.name} ends at ${tail}, and ${next} was asked for; read from ${tail} or wait`,
+      details: { tail },
+    });
+  }
+  return { records: collector.records, next, tail, upToDate };
+}
+
+/** The records at a place, for whoever compares them; none if they cannot be had at once. */
+export async function recordsAt(
+  ports: ReaderPorts,
+  log: LogIdentity,
+  from: SeqNum,
+  count: number,
+): Promise<readonly LogRecord[]> {
+  try {
+    return (await readRecords(ports, log, { from, limit: count, consistency: "strong" })).records;
+  } catch (error) {
+    if (error instanceof AssertionError) throw error;
+    return [];
+  }
+}
+
+function checkRead({ from, limit, bytesMax = limits.readBytesMax }: ReadRequest): void {
+  const range = (name: string, value: number, least: number, most: number) => {
+    if (Number.isSafeInteger(value) && value >= least && value <= most) return;
+    throw new FencelineError("invalid_request", {
+      message: `${name} is an integer from ${least} to ${most}, got ${value}`,
+      details: { errors: [{ pointer: name, detail: `from ${least} to ${most}` }] },
+    });
+  };
+  range("from", from, 0, Number.MAX_SAFE_INTEGER);
+  range("limit", limit, 1, limits.readRecordsMax);
+  range("bytesMax", bytesMax, 1, limits.readBytesMax);
+}
+
+/** A read that fails has done nothing, whatever the port that failed it says of its calls. */
+async function withoutEffects<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof AssertionError) throw error;
+    if (!(error instanceof FencelineError)) {
+      throw unavailable(error instanceof Error ? error.message : String(error), "none", error);
+    }
+    if (error.sideEffects === "none") throw error;
+    const { message, retryable, details } = error;
+    throw new FencelineError(error.code, { message, retryable, details, sideEffects: "none", cause: error });
+  }
+}

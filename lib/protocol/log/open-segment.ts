@@ -1,0 +1,146 @@
+/**
+ * Opens a log for write (rules 23 to 28): whoever wrote before is fenced and its ledger closed, and the next
+ * segment is this process's. Ends in a segment that may be written to, or in an error; in either case nothing
+ * of any append was sent.
+ *
+ *     query last ──END──> sealed
+ *         │ segment: recover its ledger to CLOSED, find the end (22)
+ *         v
+ *     start a segment there (24 to 27) ──lost──> pause, query again
+ */
+import { FencelineError } from "../errors.ts";
+import type { BookieId, SeqNum } from "../ids.ts";
+import { logKey } from "../items.ts";
+import type { ClosedLedger } from "../ledger/ledger-metadata.ts";
+import type { LedgerPorts } from "../ledger/ledger-ports.ts";
+import { recoverLedger } from "../ledger/recover-ledger.ts";
+import { limits } from "../limits.ts";
+import { completeSegment } from "./complete-segment.ts";
+import { restartPause } from "./restart-pause.ts";
+import { lastTimestampBefore, type SegmentEnd, segmentEnd } from "./segment-end.ts";
+import { type EndAt, lastItem, type SegmentAt } from "./segments.ts";
+import {
+  type LogIdentity,
+  logNotFound,
+  numberAfter,
+  type OpenedSegment,
+  type SegmentPlace,
+  startSegment,
+} from "./start-segment.ts";
+
+export interface OpenRequest {
+  /** Bookies that failed the last writer: chosen last. */
+  readonly avoid: ReadonlySet<BookieId>;
+  /** Monotonic time in ms after which no restart begins. */
+  readonly giveUpAtMs: number;
+}
+
+/**
+ * Throws `log_sealed`, `log_not_found`, `not_ready` when rivals keep getting ahead, or what recovery and the
+ * ports throw.
+ */
+export async function openSegment(
+  ports: LedgerPorts,
+  log: LogIdentity,
+  request: OpenRequest,
+): Promise<OpenedSegment> {
+  let reason = "";
+  for (let restart = 0; restart <= limits.appendRestartsMax; restart++) {
+    if (restart > 0) await restartPause(ports, restart);
+    if (ports.clock.monotonicMs() >= request.giveUpAtMs) break;
+    const last = await lastItem(ports.metadata, log.log, "consistent");
+    if (last?.kind === "end") throw await refusal(ports, log, last);
+    const place = last === undefined ? FIRST_PLACE : await placeAfter(ports, log, last);
+    const start = await startSegment(ports, log, place, request.avoid);
+    if (start.kind === "started") return start.segment;
+    reason = start.reason;
+  }
+  throw new FencelineError("not_ready", {
+    message: `log ${log.name}: no segment could be opened (${reason || "out of time"}); try again`,
+    details: { phase: "opening" },
+  });
+}
+
+/** No item at all (24). */
+const FIRST_PLACE: SegmentPlace = {
+  first: 0 as SeqNum,
+  number: numberAfter(undefined),
+  lastTimestampMs: 0,
+  how: "opened",
+};
+
+/** Recovers the last segment's ledger and says where the next one goes. */
+async function placeAfter(ports: LedgerPorts, log: LogIdentity, last: SegmentAt): Promise<SegmentPlace> {
+  const ledger = await recoverLedger(ports, last.item.ledgerId);
+  if (ledger === undefined || ledger.state === "DELETED") {
+    if (ledger !== undefined && ledger.lastEntry >= 0) throw await deletedWithRecords(ports, log, last);
+    return await placeInstead(ports, log, last, undefined);
+  }
+  const end = await segmentEnd(ports, last.first, ledger);
+  if (end.end === last.first) return await placeInstead(ports, log, last, end);
+  await completeSegment(ports, log.log, { ...last.item, first: last.first }, completionOf(ledger, end));
+  return placeBehind(last, end, "opened");
+}
+
+/**
+ * An empty segment, or one under a DELETED or missing ledger (28): the next one takes over its very item
+ * (24).
+ */
+async function placeInstead(
+  ports: LedgerPorts,
+  log: LogIdentity,
+  last: SegmentAt,
+  end: SegmentEnd | undefined,
+): Promise<SegmentPlace> {
+  return {
+    first: last.first,
+    number: numberAfter(last.item),
+    replaces: last.item.ledgerId,
+    lastTimestampMs: end?.lastTimestampMs ?? (await lastTimestampBefore(ports, log.log, last.first)),
+    how: "replaced-empty",
+  };
+}
+
+/** A segment with records: the next one starts at its end (24). */
+export function placeBehind(
+  last: { readonly item: SegmentAt["item"] },
+  end: { readonly end: SeqNum; readonly lastTimestampMs?: number | undefined },
+  how: "opened" | "rolled",
+): SegmentPlace {
+  return { first: end.end, number: numberAfter(last.item), lastTimestampMs: end.lastTimestampMs ?? 0, how };
+}
+
+export function completionOf(ledger: ClosedLedger, end: SegmentEnd) {
+  const lastTimestampMs = end.lastTimestampMs ?? 0;
+  return { end: end.end, lastEntry: ledger.lastEntry, lastTimestampMs, bytes: ledger.length };
+}
+
+/** Under an END item: sealed, unless the log is being deleted, whose first step is that item (29). */
+async function refusal(ports: LedgerPorts, log: LogIdentity, end: EndAt): Promise<FencelineError> {
+  const item = (await ports.metadata.get(logKey(log.log), "consistent"))?.item;
+  if (item?.kind !== "log" || item.state !== "active") return logNotFound(log);
+  return new FencelineError("log_sealed", {
+    message: `log ${log.name} was sealed at ${end.first}; nothing can be appended to it any more`,
+    details: { tail: end.first },
+  });
+}
+
+/**
+ * Rule 28 is about ledgers that hold nothing. One that held records is DELETED only below a trim point or
+ * under an END item, never as the last: to number its records again would change what was acknowledged.
+ */
+async function deletedWithRecords(
+  ports: LedgerPorts,
+  log: LogIdentity,
+  last: SegmentAt,
+): Promise<FencelineError> {
+  const { ledgerId } = last.item;
+  const now = await lastItem(ports.metadata, log.log, "consistent");
+  if (now?.kind !== "segment" || now.item.ledgerId !== ledgerId) {
+    const message = `log ${log.name}: its segments changed while one was opened; try again`;
+    return new FencelineError("not_ready", { message, details: { phase: "opening" } });
+  }
+  const reason = `rule 28: ledger ${ledgerId}, the last, at ${last.first}, held records and is DELETED`;
+  ports.trace.emit({ event: "log-alarm", log: log.log, reason });
+  return new FencelineError("data_corrupt", { message: `log ${log.name}: ${reason}`, sideEffects: "none" });
+}

@@ -1,0 +1,92 @@
+/**
+ * One caller's append until it is answered.
+ *
+ *     waiting ──sent──> in doubt ──acknowledged, or found by recovery──> answered
+ *        ^                 │
+ *        └──certainly not recorded
+ *
+ * A1 It is answered once.
+ * A2 Out of time it is answered with what is then known: `not_ready` without side effects while it waits,
+ *    `unknown_outcome` while it is in doubt. After that it is never sent again (its bytes may still be
+ *    recorded, as that answer says).
+ */
+import { FencelineError } from "../errors.ts";
+import type { SeqNum } from "../ids.ts";
+import { limits } from "../limits.ts";
+import type { Clock, Timer } from "../ports.ts";
+import type { AppendAck, RecordInput } from "./operations.ts";
+
+export interface PendingAppendFields {
+  /** None: a control entry (rule 14). */
+  readonly records: readonly RecordInput[];
+  readonly matchSeqNum?: SeqNum;
+  /** Metered bytes of the records. */
+  readonly bytes: number;
+}
+
+export class PendingAppend {
+  readonly records: readonly RecordInput[];
+  readonly matchSeqNum: SeqNum | undefined;
+  readonly bytes: number;
+  readonly outcome: Promise<AppendAck>;
+  /** Times that it was sent, found not recorded, and put back. */
+  restarts = 0;
+  #settle: { resolve: (ack: AppendAck) => void; reject: (error: unknown) => void } | undefined;
+  #doubt: (() => FencelineError) | undefined;
+  readonly #timer: Timer;
+
+  constructor(clock: Clock, logName: string, fields: PendingAppendFields) {
+    this.records = fields.records;
+    this.matchSeqNum = fields.matchSeqNum;
+    this.bytes = fields.bytes;
+    this.outcome = new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+    });
+    this.#timer = clock.startTimer(limits.appendDeadlineMs, () =>
+      this.fail(this.#doubt?.() ?? outOfTime(logName)),
+    );
+  }
+
+  get isAnswered(): boolean {
+    return this.#settle === undefined;
+  }
+
+  get isControl(): boolean {
+    return this.records.length === 0;
+  }
+
+  /** From here on it may be recorded; `doubt` is the answer if time runs out. */
+  sent(doubt: () => FencelineError): void {
+    this.#doubt = doubt;
+  }
+
+  /** It is certainly not recorded and never will be by what was sent so far. */
+  notRecorded(): void {
+    this.#doubt = undefined;
+  }
+
+  acknowledge(ack: AppendAck): void {
+    this.#answer()?.resolve(ack);
+  }
+
+  fail(error: unknown): void {
+    this.#answer()?.reject(error);
+  }
+
+  #answer() {
+    const settle = this.#settle;
+    this.#settle = undefined;
+    this.#timer.cancel();
+    return settle;
+  }
+}
+
+function outOfTime(logName: string): FencelineError {
+  return new FencelineError("not_ready", {
+    message:
+      `log ${logName}: no segment was ready for this append within ${limits.appendDeadlineMs} ms; ` +
+      "nothing of it was sent; try again",
+    sideEffects: "none",
+    details: { phase: "waiting" },
+  });
+}

@@ -1,0 +1,62 @@
+/**
+ * Where a segment ends. Rule 22: computed from the metadata of a CLOSED ledger and its last entry only, never
+ * from an item's completion, a last add confirmed, or a recovery that has not persisted its close. Hence any
+ * two processes that close the same segment compute the same key for the next one.
+ */
+import { assert } from "../assert.ts";
+import { insufficientRegions } from "../errors.ts";
+import { type LogIncarnation, NO_ENTRY, type SeqNum } from "../ids.ts";
+import { ledgerKey } from "../items.ts";
+import { type ClosedLedger, fragmentAt } from "../ledger/ledger-metadata.ts";
+import type { LedgerPorts } from "../ledger/ledger-ports.ts";
+import { writeSet } from "../ledger/write-set.ts";
+import { readAnyCopy } from "../reads/read-any-copy.ts";
+import { decodeRecordSetHead, nextSeqNumOf } from "./record-set.ts";
+import { lastAtOrBelow } from "./segments.ts";
+
+export interface SegmentEnd {
+  /** The seq_num after the segment's last record; its first if it holds none. */
+  readonly end: SeqNum;
+  /** Timestamps after it are no lower. Undefined if the ledger holds no entry that says so. */
+  readonly lastTimestampMs: number | undefined;
+}
+
+/**
+ * Throws `insufficient_regions` if no copy of the last entry can be read, `data_corrupt` if it is none of
+ * ours.
+ */
+export async function segmentEnd(
+  ports: LedgerPorts,
+  first: SeqNum,
+  ledger: ClosedLedger,
+): Promise<SegmentEnd> {
+  const { lastEntry, ledgerId, replication } = ledger;
+  if (lastEntry === NO_ENTRY) return { end: first, lastTimestampMs: undefined };
+  const set = writeSet(lastEntry, fragmentAt(ledger, lastEntry), replication);
+  const copy = await readAnyCopy(ports, ledger, lastEntry, set);
+  if (copy.kind === "none") {
+    const what = `ledger ${ledgerId}: its last entry ${lastEntry}, which tells its end, cannot be read`;
+    throw insufficientRegions(what, copy.verdicts, "none");
+  }
+  const head = decodeRecordSetHead(copy.entry.payload, `entry ${lastEntry} of ledger ${ledgerId}`);
+  const end = nextSeqNumOf(head);
+  assert(end >= first, `rule 22: the segment that starts at ${first} ends at ${end}`);
+  return { end, lastTimestampMs: head.lastTimestampMs };
+}
+
+/**
+ * The last timestamp before a segment that holds no entry. Every segment before the last one holds records
+ * (rule 24), so the one before it tells; if that is trimmed and gone, nothing is left to compare with.
+ */
+export async function lastTimestampBefore(
+  ports: LedgerPorts,
+  log: LogIncarnation,
+  first: SeqNum,
+): Promise<number> {
+  if (first === 0) return 0;
+  const before = await lastAtOrBelow(ports.metadata, log, (first - 1) as SeqNum, "consistent");
+  if (before?.kind !== "segment") return 0;
+  const ledger = (await ports.metadata.get(ledgerKey(before.item.ledgerId), "consistent"))?.item;
+  if (ledger?.kind !== "ledger" || ledger.state !== "CLOSED") return 0;
+  return (await segmentEnd(ports, before.first, ledger)).lastTimestampMs ?? 0;
+}

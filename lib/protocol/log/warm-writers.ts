@@ -1,0 +1,37 @@
+/**
+ * The writers that one process keeps warm, one for each log it appended to. Keyed by incarnation (rule 35),
+ * so that a name created again never meets the writer of its former life.
+ */
+import type { LogIncarnation } from "../ids.ts";
+import { limits } from "../limits.ts";
+import type { LogWriter } from "./log-writer.ts";
+import type { LogIdentity } from "./start-segment.ts";
+
+export class WarmWriters {
+  readonly #writers = new Map<LogIncarnation, LogWriter>();
+
+  constructor(private readonly open: (log: LogIdentity) => LogWriter) {}
+
+  /** The log's writer; a new one if there is none. */
+  of(log: LogIdentity): LogWriter {
+    const writer = this.#writers.get(log.log) ?? this.open(log);
+    // Least recently used first.
+    this.#writers.delete(log.log);
+    this.#writers.set(log.log, writer);
+    this.#dropIdle();
+    return writer;
+  }
+
+  /** The log's writer if this process has one. */
+  find(log: LogIdentity): LogWriter | undefined {
+    return this.#writers.get(log.log);
+  }
+
+  /** A dropped writer leaves its ledger open, as a process that ends does; the next opening recovers it. */
+  #dropIdle(): void {
+    for (const [log, writer] of this.#writers) {
+      if (this.#writers.size <= limits.warmWritersMax) return;
+      if (writer.isIdle) this.#writers.delete(log);
+    }
+  }
+}

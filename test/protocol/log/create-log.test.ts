@@ -1,0 +1,156 @@
+/** Names, creation races and the directory. */
+import { describe, expect, test } from "vitest";
+import { FencelineError } from "../../../lib/protocol/errors.ts";
+import { logName } from "../../../lib/protocol/ids.ts";
+import { directoryKey, logKey, logNameKey } from "../../../lib/protocol/items.ts";
+import { LOG, type LogClient, LogWorld } from "../../scenarios/log/log-world.ts";
+
+const NEW = logName("new/log");
+
+const created = (outcome: Promise<{ readonly created: boolean }>): Promise<string> =>
+  outcome.then(
+    (creation) => (creation.created ? "created" : "found"),
+    (error) =>
+      error instanceof FencelineError ? `${error.code}, side effects ${error.sideEffects}` : String(error),
+  );
+
+async function logItems(w: LogWorld, name = NEW): Promise<number> {
+  const writes = w.faults.log.filter((call) => call.port === "metadata" && call.about.startsWith("log#"));
+  const partitions = [...new Set(writes.map((call) => call.about))];
+  const items = await Promise.all(
+    partitions.map((partition) => w.world.metadata.get({ partition, sort: "log" }, "consistent")),
+  );
+  return items.filter((stored) => stored?.item.kind === "log" && stored.item.name === name).length;
+}
+
+test("a log is created once; the same configuration finds it, another one is refused", async () => {
+  const w = await LogWorld.make();
+  const p = w.client("P");
+  expect(await w.run(created(p.appends.createLog(NEW, w.config)))).toBe("created");
+  expect(await w.run(created(w.client("Q", "west").appends.createLog(NEW, w.config)))).toBe("found");
+  const others = [
+    { ...w.config, segmentBytesMax: 7 },
+    { ...w.config, digest: "hmac-sha256" as const },
+    { ...w.config, replication: { ...w.config.replication, ackQuorum: 3 } },
+  ];
+  for (const other of others) {
+    expect(await w.run(created(p.appends.createLog(NEW, other)))).toBe("log_exists, side effects none");
+  }
+  const description = await w.run(p.reads.describeLog(NEW));
+  expect(description).toMatchObject({ name: NEW, config: w.config, state: "active", trimPoint: 0 });
+});
+
+test("quorum sizes out of order and impossible segment sizes are refused", async () => {
+  const w = await LogWorld.make();
+  const { replication } = w.config;
+  const bad = [
+    { ...replication, ackQuorum: 4 },
+    { ...replication, writeQuorum: 4 },
+    { ...replication, minRegions: 3 },
+    { ...replication, minRegions: 0 },
+    { ...replication, ensembleSize: 3.5 },
+  ].map((sizes) => ({ ...w.config, replication: sizes }));
+  for (const config of [...bad, { ...w.config, segmentBytesMax: 0 }]) {
+    const outcome = created(w.client("P").appends.createLog(NEW, config));
+    expect(await w.run(outcome)).toBe("invalid_request, side effects none");
+  }
+});
+
+test("two create one name at once: one creates it, the other finds it, nothing is left over", async () => {
+  const w = await LogWorld.make();
+  const name = logNameKey(NEW).partition;
+  const held = ["P", "Q"].map((client) => w.faults.hold({ client, call: "write", about: name }));
+  const creations = [w.client("P"), w.client("Q", "west")].map((one) =>
+    created(one.appends.createLog(NEW, w.config)),
+  );
+  await w.idle();
+  expect(await logItems(w)).toBe(2);
+  for (const one of held) one.release();
+  expect((await w.run(Promise.all(creations))).sort()).toEqual(["created", "found"]);
+  expect(await logItems(w)).toBe(1);
+});
+
+test("a creator that dies before the directory: the next one repairs the listing", async () => {
+  const w = await LogWorld.make();
+  w.faults.fail({ client: "P", call: "write", about: directoryKey(NEW).partition });
+  expect(await w.run(created(w.client("P").appends.createLog(NEW, w.config)))).toMatch(
+    /side effects possible/,
+  );
+  const q = w.client("Q", "west");
+  expect((await listed(w, q)).logs).toEqual([LOG]);
+  expect(await w.run(created(q.appends.createLog(NEW, w.config)))).toBe("found");
+  expect((await listed(w, q)).logs).toEqual([NEW, LOG]);
+});
+
+test("a name that names a log without an item is taken over by the next creation", async () => {
+  const w = await LogWorld.make();
+  const p = w.client("P");
+  await w.run(p.appends.createLog(NEW, w.config));
+  const { log } = await w.run(p.reads.describeLog(NEW));
+  await w.removeItem(logKey(log));
+  expect(await w.run(created(w.client("Q").appends.createLog(NEW, w.config)))).toBe("created");
+  const now = await w.run(p.reads.describeLog(NEW));
+  expect(now.log).not.toBe(log);
+});
+
+describe.each(["before", "after"] as const)("a call of a creation fails %s its effect", (moment) => {
+  test("whichever call it is: the log exists if that was said, and a second try ends well", async () => {
+    for (let failing = 0; failing < 12; failing++) {
+      const w = await LogWorld.make();
+      let count = 0;
+      w.faults.at({ client: "P" }, moment, Number.POSITIVE_INFINITY, () => {
+        if (count++ === failing) throw new Error("lost");
+      });
+      const first = await w.run(created(w.client("P").appends.createLog(NEW, w.config)));
+      const q = w.client("Q", "west");
+      const second = await w.run(created(q.appends.createLog(NEW, w.config)));
+      if (first === "created") expect(second).toBe("found");
+      else expect(first).not.toBe("found");
+      expect(["created", "found"]).toContain(second);
+      expect((await listed(w, q)).logs).toEqual([NEW, LOG]);
+    }
+  });
+});
+
+async function listed(
+  w: LogWorld,
+  client: LogClient,
+  request: { prefix?: string; startAfter?: string; limit?: number } = {},
+) {
+  const { prefix = "", startAfter, limit = 100 } = request;
+  const after = startAfter === undefined ? {} : { startAfter: logName(startAfter) };
+  return await w.run(client.reads.listLogs({ prefix, limit, ...after }));
+}
+
+test("logs are listed in order, page by page, by prefix and behind a name", async () => {
+  const w = await LogWorld.make();
+  const p = w.client("P");
+  const names = [
+    "a",
+    "a/b",
+    "a/c",
+    "ab",
+    "b",
+    "ä",
+    "😀",
+    "\uffff",
+    ...Array.from({ length: 40 }, (_, n) => `x${n}`),
+  ];
+  for (const name of names) await w.run(p.appends.createLog(logName(name), w.config));
+  const sorted = [...names, LOG as string].sort((one, other) => (one < other ? -1 : 1));
+  expect((await listed(w, p)).logs).toEqual(sorted);
+  const pages: string[] = [];
+  for (let hasMore = true, startAfter: string | undefined; hasMore; ) {
+    const page = await listed(w, p, { limit: 7, ...(startAfter === undefined ? {} : { startAfter }) });
+    pages.push(...page.logs);
+    startAfter = page.logs.at(-1);
+    hasMore = page.hasMore;
+  }
+  expect(pages).toEqual(sorted);
+  expect((await listed(w, p, { prefix: "a" })).logs).toEqual(["a", "a/b", "a/c", "ab"]);
+  expect(await listed(w, p, { prefix: "a/", startAfter: "a/b" })).toEqual({ logs: ["a/c"], hasMore: false });
+  expect((await listed(w, p, { prefix: "x", startAfter: "a" })).logs).toHaveLength(40);
+  expect(await listed(w, p, { prefix: "b", startAfter: "b" })).toEqual({ logs: [], hasMore: false });
+  expect((await listed(w, p, { prefix: "a", limit: 4 })).hasMore).toBe(false);
+  await expect(listed(w, p, { limit: 1_001 })).rejects.toMatchObject({ code: "invalid_request" });
+});

@@ -1,0 +1,257 @@
+/**
+ * A world for stories about the log: three regions with a bookie each and a spare, one metadata store, and
+ * named clients that run the shipped log layer. Faults happen at ports only.
+ *
+ *     const w = await LogWorld.make();
+ *     const p = w.client("P", "east");
+ *     await p.append("a", "b");                    // positions [0, 1]
+ *     expect(await w.client("T", "west").read(0)).toEqual(["a", "b"]);
+ */
+import type { FencelineError } from "../../../lib/protocol/errors.ts";
+import {
+  type LedgerId,
+  type LogIncarnation,
+  logName,
+  type Region,
+  type SeqNum,
+  seqNum,
+  writeToken,
+} from "../../../lib/protocol/ids.ts";
+import {
+  type Item,
+  type ItemKey,
+  type LogConfig,
+  ledgerKey,
+  logKey,
+  logNameKey,
+  segmentKey,
+  segmentsPartition,
+} from "../../../lib/protocol/items.ts";
+import { markDeleted } from "../../../lib/protocol/ledger/delete-ledger.ts";
+import type { LedgerPorts } from "../../../lib/protocol/ledger/ledger-ports.ts";
+import { recoverLedger } from "../../../lib/protocol/ledger/recover-ledger.ts";
+import { LogAppends } from "../../../lib/protocol/log/log-appends.ts";
+import { LogReads } from "../../../lib/protocol/log/log-reads.ts";
+import type { AppendAck, ReadAnswer, RecordInput } from "../../../lib/protocol/log/operations.ts";
+import { segmentEnd } from "../../../lib/protocol/log/segment-end.ts";
+import { allItems } from "../../../lib/protocol/log/segments.ts";
+import type { Settler } from "../../../lib/protocol/log/settler.ts";
+import { numberAfter } from "../../../lib/protocol/log/start-segment.ts";
+import type { MetadataStore } from "../../../lib/protocol/ports.ts";
+import { World, type WorldFields } from "../world.ts";
+
+export const LOG = logName("orders");
+
+const FIELDS: WorldFields = {
+  bookies: ["B0@east", "B1@west", "B2@north", "B3@east"],
+  quorums: [3, 3, 2],
+  minRegions: 2,
+};
+
+export interface LogWorldFields extends Partial<WorldFields> {
+  readonly segmentBytesMax?: number;
+}
+
+export const recordOf = (text: string): RecordInput => ({
+  body: new TextEncoder().encode(text),
+  headers: [],
+});
+export const textsOf = ({ records }: Pick<ReadAnswer, "records">): string[] =>
+  records.map(({ body }) => new TextDecoder().decode(body));
+
+export class LogWorld {
+  readonly config: LogConfig;
+  #clients = new Map<Region, LogClient>();
+  #log: LogIncarnation | undefined;
+
+  private constructor(
+    readonly world: World,
+    segmentBytesMax: number,
+  ) {
+    this.config = { replication: world.replication, digest: "crc32", segmentBytesMax };
+  }
+
+  /** A world with the log created. */
+  static async make(fields: LogWorldFields = {}): Promise<LogWorld> {
+    const { segmentBytesMax = 1024 * 1024, ...world } = fields;
+    const w = new LogWorld(await World.make({ ...FIELDS, ...world }), segmentBytesMax);
+    const creation = w.client("creator", "east").appends.createLog(LOG, w.config);
+    w.#log = (await w.world.run(creation)).description.log;
+    w.#clients.clear();
+    return w;
+  }
+
+  get faults() {
+    return this.world.faults;
+  }
+
+  /** The partition of the log's segment items: what a fault on elections is about. */
+  get elections(): string {
+    return segmentsPartition(this.log);
+  }
+
+  get log(): LogIncarnation {
+    if (this.#log === undefined) throw new Error("the log is not created yet");
+    return this.#log;
+  }
+
+  /**
+   * A process in a region. The first one of a region also serves as its `append` function when a reader
+   * asks to settle.
+   */
+  client(name: string, where = "east", metadata?: (store: MetadataStore) => MetadataStore): LogClient {
+    const ports = this.world.ports(name, where);
+    const given = metadata === undefined ? ports : { ...ports, metadata: metadata(ports.metadata) };
+    const client = new LogClient(this, given);
+    if (!this.#clients.has(client.ports.region)) this.#clients.set(client.ports.region, client);
+    return client;
+  }
+
+  /** The owner's function first; if that fails, the reader's own region takes over. */
+  settler(own: LogClient): Settler {
+    return {
+      settle: async (ownerRegion, log) => {
+        const owner = this.#clients.get(ownerRegion) ?? own;
+        try {
+          await owner.appends.settle(log);
+        } catch {
+          await own.appends.settle(log);
+        }
+      },
+    };
+  }
+
+  /** The chain as metadata has it: `{ 0: ledger id, 5: "end" }`. */
+  async chain(): Promise<Record<number, LedgerId | "end">> {
+    const items = await allItems(this.world.metadata, this.log, "consistent");
+    return Object.fromEntries(
+      items.map((one) => [one.first, one.kind === "end" ? "end" : one.item.ledgerId]),
+    );
+  }
+
+  async ledgerState(id: LedgerId | "end" | undefined): Promise<string> {
+    const item = (await this.world.metadata.get(ledgerKey(id as LedgerId), "consistent"))?.item;
+    return item?.kind === "ledger" ? item.state : "missing";
+  }
+
+  /** A bookie of the last segment's present ensemble. */
+  async anEnsembleMember(): Promise<string | undefined> {
+    const id = Object.values(await this.chain()).at(-1);
+    const item = (await this.world.metadata.get(ledgerKey(id as LedgerId), "consistent"))?.item;
+    return item?.kind === "ledger" ? item.fragments.at(-1)?.ensemble[0]?.id : undefined;
+  }
+
+  /** Writes an item behind everybody's back, as a part of the system does that is not in the story. */
+  async put(key: ItemKey, item: Item): Promise<void> {
+    const now = await this.world.metadata.get(key, "consistent");
+    const token = writeToken(`story-${this.world.clock.nowMs()}`);
+    const answer = await this.world.metadata.write(key, now?.version ?? "absent", item, token);
+    if (answer.kind !== "written") throw new Error("the story's own write lost");
+  }
+
+  async removeItem(key: ItemKey): Promise<void> {
+    const now = await this.world.metadata.get(key, "consistent");
+    if (now !== undefined) await this.world.metadata.remove(key, now.version);
+  }
+
+  /** What a trimmer does (rule 30). */
+  async trim(to: number): Promise<void> {
+    const item = (await this.world.metadata.get(logKey(this.log), "consistent"))?.item;
+    if (item?.kind !== "log") throw new Error("no log item");
+    await this.put(logKey(this.log), { ...item, trimPoint: seqNum(to) });
+  }
+
+  /** Moves the last segment's item to the seq_num behind its own, so that nothing fits any more. */
+  async shiftSegment(): Promise<void> {
+    const last = (await allItems(this.world.metadata, this.log, "consistent")).at(-1);
+    if (last === undefined) throw new Error("no segment to move");
+    await this.removeItem(segmentKey(this.log, last.first));
+    await this.put(segmentKey(this.log, seqNum(last.first + 1)), last.item);
+  }
+
+  /** What a deleter does (rule 29), and then somebody creates the name again. */
+  async deleteAndCreateAgain(): Promise<void> {
+    const { metadata } = this.world;
+    const chain = await allItems(metadata, this.log, "consistent");
+    const last = chain.at(-1);
+    const deleter = this.world.ports("deleter");
+    const item = (await metadata.get(logKey(this.log), "consistent"))?.item;
+    if (last?.kind !== "segment" || item?.kind !== "log") throw new Error("no segment to delete");
+    const ledger = await this.run(recoverLedger(deleter, last.item.ledgerId));
+    if (ledger?.state !== "CLOSED") throw new Error("the last ledger is not closed");
+    const { end } = await this.run(segmentEnd(deleter, last.first, ledger));
+    await this.put(segmentKey(this.log, end), { kind: "end", number: numberAfter(last.item) });
+    await this.put(logKey(this.log), { ...item, state: "deleting" });
+    await this.run(markDeleted(deleter, last.item.ledgerId));
+    await this.removeItem(segmentKey(this.log, last.first));
+    await this.removeItem(logNameKey(LOG));
+    const { description } = await this.run(new LogAppends(deleter).createLog(LOG, this.config));
+    this.#log = description.log;
+  }
+
+  run<T>(promise: Promise<T>): Promise<T> {
+    return this.world.run(promise);
+  }
+
+  idle(): Promise<void> {
+    return this.world.idle();
+  }
+}
+
+/** One process. Outcomes are words and numbers, so that a story reads as one. */
+export class LogClient {
+  readonly appends: LogAppends;
+  readonly reads: LogReads;
+
+  constructor(
+    private readonly w: LogWorld,
+    readonly ports: LedgerPorts,
+  ) {
+    this.appends = new LogAppends(ports);
+    this.reads = new LogReads(ports, w.settler(this));
+  }
+
+  /** Appends each text as a batch of its own, all at once, without waiting. */
+  sending(...texts: string[]): Promise<string[]> {
+    return Promise.all(texts.map((text) => told(this.sendingBatch([text]))));
+  }
+
+  sendingBatch(texts: readonly string[], matchSeqNum?: number): Promise<AppendAck> {
+    const records = texts.map(recordOf);
+    const condition = matchSeqNum === undefined ? {} : { matchSeqNum: seqNum(matchSeqNum) };
+    return this.appends.append({ log: LOG, records, ...condition });
+  }
+
+  /** Appends each text as a batch of its own; "at N", or the error's code and side effects. */
+  append(...texts: string[]): Promise<string[]> {
+    return this.w.run(this.sending(...texts));
+  }
+
+  /** A strong read: the texts from `from` on up to the tail. */
+  async read(from: number): Promise<string[]> {
+    return textsOf(await this.answer(from));
+  }
+
+  answer(from: number, limit = 1_000): Promise<ReadAnswer> {
+    return this.w.run(this.reads.read({ log: LOG, from: from as SeqNum, limit, consistency: "strong" }));
+  }
+
+  /** What a strong read says: the texts, or the error's code. */
+  async readOrError(from: number): Promise<string[] | string> {
+    return await this.read(from).catch((error: FencelineError) => error.code);
+  }
+
+  async tail(): Promise<number> {
+    const { tail, upToDate } = await this.w.run(this.reads.tail(LOG, "strong"));
+    if (!upToDate) throw new Error("a strong tail is up to date");
+    return tail;
+  }
+}
+
+/** An append's outcome in words. */
+export function told(outcome: Promise<AppendAck>): Promise<string> {
+  return outcome.then(
+    ({ start }) => `at ${start.seqNum}`,
+    (error: FencelineError) => `${error.code}, side effects ${error.sideEffects}`,
+  );
+}

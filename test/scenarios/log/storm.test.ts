@@ -1,0 +1,45 @@
+/** Writers and readers of one log in three regions, in bad weather. `STORM_SEEDS=300` runs more of it. */
+import { expect, test } from "vitest";
+import { boundedMetadata } from "../../../lib/protocol/bounded-metadata.ts";
+import type { MetadataStore } from "../../../lib/protocol/ports.ts";
+import { LogWorld } from "./log-world.ts";
+import { AnyOldState } from "./metadata-tricks.ts";
+import { Storm } from "./storm.ts";
+
+const SEEDS = Number(process.env.STORM_SEEDS ?? 12);
+const FIRST_SEED = Number(process.env.STORM_FIRST_SEED ?? 1);
+const REGIONS = ["east", "west", "north"];
+
+const seeds = Array.from({ length: SEEDS }, (_, index) => FIRST_SEED + index);
+
+test.each(seeds)(
+  "storm %d: acknowledged once and for ever, refused never, in doubt once or not at all",
+  async (seed) => {
+    const w = await LogWorld.make({ segmentBytesMax: 400 });
+    const storm = new Storm(w, seed);
+    const anyOld = new AnyOldState(w.world.metadata, (bound) => storm.draw(bound));
+    const bounded = (store: MetadataStore) => boundedMetadata(anyOld.through(store), w.world.clock);
+    const clients = REGIONS.map((region) => w.client(region, region, bounded));
+    const writers = clients.slice(0, 1 + storm.draw(3));
+    storm.brew(4 + storm.draw(50));
+    if (storm.draw(3) > 0) storm.outages();
+    const acts = [
+      ...writers.map((client, index) => storm.write(client, `w${index}`, 16)),
+      ...clients.map((client) => storm.follow(client, 24)),
+      ...clients.slice(2).map((client) => storm.glance(client, 12)),
+    ];
+    await w.run(Promise.all(acts));
+    storm.isOver = true;
+    const calm = w.client("calm", "west", bounded);
+    expect(await calm.append("the end")).toEqual([expect.stringMatching(/^at /)]);
+    const log = await calm.read(0);
+    expect(log.at(-1)).toBe("the end");
+    storm.judge(log);
+    expect(storm.broken).toEqual([]);
+    if (process.env.STORM_TALK)
+      process.stdout.write(
+        `${JSON.stringify({ seed, counts: storm.outcomes(), calls: w.faults.log.length })}\n`,
+      );
+  },
+  20_000,
+);
