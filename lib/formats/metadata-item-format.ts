@@ -28,7 +28,7 @@ export function encodeItem(item: Item): JsonObject {
   return { kind: item.kind, format: codec.format, ...codec.encode(item) };
 }
 
-/** The item in a stored object. `data_corrupt` if it is not one, or of a format that this build does not know. */
+/** The item in a stored object. `data_corrupt` if it is none, or of a format unknown to this build. */
 export function decodeItem(value: unknown): Item {
   try {
     return readObject("a metadata item", value, decodeFields);

@@ -21,7 +21,7 @@ async function writeAndKill(directory: string, round: number, lines: number): Pr
     printed += text;
     if (printed.split("\n").length > lines) child.kill("SIGKILL");
   });
-  const giveUp = setTimeout(() => child.kill("SIGKILL"), 15_000);
+  const giveUp = setTimeout(() => child.kill("SIGKILL"), 30_000);
   const [, signal] = await once(child, "close");
   clearTimeout(giveUp);
   expect(signal).toBe("SIGKILL");
@@ -59,5 +59,5 @@ describe("kill -9 of a process that writes to LevelDB", () => {
       lines.push(...(await writeAndKill(scratch.path, round, count)));
       await expectAllThere(scratch.path, lines);
     }
-  }, 40_000);
+  }, 70_000);
 });

@@ -111,7 +111,7 @@ describe("synced batches", () => {
     expect(await batches.get("b")).toBeUndefined();
   });
 
-  it("G3: a failed flush rejects all of it as unknown; then writes fail clearly and reads go on", async () => {
+  it("G3: a failed flush rejects all of it as unknown; later writes fail clearly, reads go on", async () => {
     await batches.submit("kept", put(one));
     beforeFlush = () => Promise.reject(new Error("disk full"));
     const failed = await Promise.allSettled([
@@ -149,7 +149,7 @@ describe("synced batches", () => {
     expect(await again.batches.submit("c", putIfAbsent(one))).toBe("stored");
   });
 
-  it("a value that was damaged on the disk is refused, for reading and for deciding, and others are not", async () => {
+  it("a value damaged on the disk is refused, for reading and deciding, and others are not", async () => {
     await batches.submit("a", put(one));
     const stored = (await database.get("a")) ?? new Uint8Array(0);
     for (let index = 0; index < stored.length; index++) {

@@ -37,7 +37,7 @@ export const bookieCases: readonly BookieCase[] = [
 ];
 
 export interface OpenedBookie {
-  /** The same storage, marked, behind a bookie made anew. `edge` changes the bookie's calls to its storage. */
+  /** The marked storage behind a bookie made anew. `edge` changes the bookie's calls to its storage. */
   readonly under: (edge: Edge) => BookieUnderTest;
   readonly close: () => Promise<void>;
 }

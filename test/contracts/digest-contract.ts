@@ -38,8 +38,25 @@ export const digestCases: readonly DigestCase[] = [
     title: "HMAC-SHA-256 of header and payload under the ledger's key",
     run: (digest) => {
       const covered = Buffer.concat([Buffer.from(headerHex, "hex"), payload]);
-      const expected = createHmac("sha256", Buffer.from(keyHex, "hex")).update(covered).digest("hex");
-      expect(hex(digest.compute(hmac, header, payload))).toBe(expected);
+      expect(hex(digest.compute(hmac, header, payload))).toBe(hmacOf(covered));
+    },
+  },
+  {
+    title: "an empty payload leaves the header covered, whatever its view is made of",
+    run: (digest) => {
+      const covered = Buffer.from(headerHex, "hex");
+      const expected = referenceCrc32(covered).toString(16).padStart(8, "0");
+      for (const empty of [
+        new Uint8Array(0),
+        new Uint8Array(new ArrayBuffer(0)),
+        new Uint8Array(4).subarray(4),
+        new TextEncoder().encode(""),
+        structuredClone(new Uint8Array(0)),
+        Buffer.alloc(0),
+      ]) {
+        expect(hex(digest.compute(crc, header, empty))).toBe(expected);
+        expect(hex(digest.compute(hmac, header, empty))).toBe(hmacOf(covered));
+      }
     },
   },
   {
@@ -113,6 +130,9 @@ function flipped(index: number): Uint8Array {
   bytes[index] = (bytes[index] ?? 0) ^ 0x10;
   return bytes;
 }
+
+const hmacOf = (bytes: Uint8Array): string =>
+  createHmac("sha256", Buffer.from(keyHex, "hex")).update(bytes).digest("hex");
 
 /** CRC-32 (IEEE 802.3), bit by bit: slow, and independent of what it checks. */
 function referenceCrc32(bytes: Uint8Array): number {

@@ -104,13 +104,15 @@ function openFailure(path: string, error: unknown): FencelineError {
   switch (codeOf(error)) {
     case "LEVEL_LOCKED":
       return unavailable(
-        `${path} is in use by another process or another store of this one; stop that one, or choose another directory`,
+        `${path} is in use by another process, or by another store of this one; ` +
+          "stop that one, or choose another directory",
         "none",
         error,
       );
     case "LEVEL_CORRUPTION":
       return unusable(
-        `${path} is damaged (${reasonOf(error)}); restore it from a copy, or remove it to give up what it held`,
+        `${path} is damaged (${reasonOf(error)}); ` +
+          "restore it from a copy, or remove it to give up what it held",
         error,
       );
     default:

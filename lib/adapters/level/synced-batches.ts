@@ -107,8 +107,8 @@ export class SyncedBatches {
 
   #assertWritable(): void {
     if (this.#failure === undefined) return;
-    const what = `${this.#database.location} takes no more writes since one failed; mend the disk and start again`;
-    throw levelFailure(what, this.#failure, "none");
+    const what = "takes no more writes since one failed; mend the disk and start again";
+    throw levelFailure(`${this.#database.location} ${what}`, this.#failure, "none");
   }
 
   async #load(taken: readonly Waiting[]): Promise<Map<string, Uint8Array | undefined>> {

@@ -5,7 +5,7 @@ import type { TraceEvent } from "../../protocol/trace-events.ts";
 const levels = ["debug", "info", "warn", "error", "off"] as const;
 export type TraceLevel = (typeof levels)[number];
 
-/** How loud each event is. Errors are what a person must look at: data that is damaged, a rule that failed. */
+/** How loud each event is. Errors are what a person must look at: damaged data, a rule that failed. */
 const levelOf: Readonly<Record<TraceEvent["event"], Exclude<TraceLevel, "off">>> = {
   "ledger-created": "info",
   "entry-acknowledged": "debug",

@@ -24,7 +24,7 @@ export class NodeDigest implements Digest {
   }
 }
 
-/** Node's zlib.crc32 forgets what it is to continue from when the bytes are an empty view without a buffer. */
+/** Node's zlib.crc32 forgets what it continues from when the bytes are an empty view without a buffer. */
 function continued(crc: number, bytes: Uint8Array): number {
   return bytes.length === 0 ? crc : crc32(bytes, crc);
 }
@@ -40,8 +40,8 @@ function keyOf(keyHex: string): Buffer {
   if (!keyPattern.test(keyHex) || keyHex.length < 2 * KEY_BYTES_MIN) {
     throw new FencelineError("data_corrupt", {
       message:
-        `the ledger's HMAC key must be at least ${KEY_BYTES_MIN} bytes in base 16 (${2 * KEY_BYTES_MIN} digits), ` +
-        `it has ${keyHex.length} characters; its metadata is damaged`,
+        `the ledger's HMAC key must be ${KEY_BYTES_MIN} bytes or more in base 16, ` +
+        `it has ${keyHex.length} characters of which not all may be digits; its metadata is damaged`,
     });
   }
   return Buffer.from(keyHex, "hex");
