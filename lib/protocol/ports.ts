@@ -88,10 +88,7 @@ export type StoreValue =
   | { readonly kind: "tombstone" };
 
 export interface StoreListRequest {
-  /**
-   * Only this ledger's keys: its slots, highest entry first, then its fence. Without it, every key but the
-   * incarnation.
-   */
+  /** Only this ledger's: its slots, highest first, then its fence. Without: every key but the incarnation. */
   readonly ledgerId?: LedgerId;
   /** `next` of the page before. */
   readonly after?: string;
@@ -140,6 +137,8 @@ export type RecoveryAddAnswer =
   | { readonly kind: "ok" }
   | { readonly kind: "conflict"; readonly occupant: SealedEntry };
 
+export type SealAnswer = { readonly kind: "sealed" } | { readonly kind: "occupied" };
+
 /** The entry with the highest id that the bookie could name. A hint for speed, never evidence of an end. */
 export interface TailAnswer {
   readonly highest?: SealedEntry;
@@ -163,13 +162,8 @@ export interface Bookie {
   /** Writes back an entry that recovery found (rule 4). */
   recoveryAdd(entry: SealedEntry): Promise<RecoveryAddAnswer>;
   /** Puts a Tombstone if the slot is empty (rule 9). */
-  seal(
-    ledgerId: LedgerId,
-    entryId: EntryId,
-  ): Promise<{ readonly kind: "sealed" } | { readonly kind: "occupied" }>;
-  /**
-   * Deletes the ledger's slots up to `through`; keeps fence and seal. Only for a DELETED ledger (rule 15).
-   */
+  seal(ledgerId: LedgerId, entryId: EntryId): Promise<SealAnswer>;
+  /** Deletes the slots up to `through`; keeps fence and seal. Only for a DELETED ledger (rule 15). */
   deleteEntries(ledgerId: LedgerId, through: EntryId): Promise<void>;
   /** Deletes every slot, then the fence. Only for a DELETED ledger past its seal age (rule 15). */
   forget(ledgerId: LedgerId): Promise<void>;
@@ -181,9 +175,7 @@ export interface Bookies {
   bookie(id: BookieId): Bookie;
 }
 
-/**
- * The bookies that new ensembles may use, as far as this process knows. Never consulted for a member's place.
- */
+/** The bookies that new ensembles may use, as this process knows. Never asked for a member's place. */
 export interface Topology {
   bookies(): readonly BookieAddress[];
 }
@@ -191,10 +183,7 @@ export interface Topology {
 // ---------------------------------------------------------------------------------------------------
 // Metadata: items in partitions, each changed by one conditional write.
 
-/**
- * What a conditional write is conditional on. Both parts count, so a re-created item never looks like the old
- * one.
- */
+/** What a conditional write depends on. Both parts count: a re-created item never looks like the old one. */
 export interface Version {
   readonly revision: number;
   readonly token: WriteToken;
