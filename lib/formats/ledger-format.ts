@@ -103,11 +103,11 @@ function decodeFragment(fields: JsonFields): Fragment {
   };
 }
 
-function encodeAddress(address: BookieAddress): JsonObject {
+export function encodeAddress(address: BookieAddress): JsonObject {
   return { id: address.id, region: address.place.region, rack: address.place.rack };
 }
 
-function decodeAddress(fields: JsonFields): BookieAddress {
+export function decodeAddress(fields: JsonFields): BookieAddress {
   return {
     id: bookieId(fields.text("id")),
     place: { region: region(fields.text("region")), rack: fields.text("rack") },

@@ -10,6 +10,7 @@ import type { ItemCodec } from "./item-codec.ts";
 import { type JsonFields, type JsonObject, readObject } from "./json-fields.ts";
 import { ledgerCodec } from "./ledger-format.ts";
 import { directoryCodec, endCodec, logCodec, logNameCodec, segmentCodec } from "./log-items-format.ts";
+import { bookieCodec, regionCodec } from "./registry-format.ts";
 
 const codecs: { readonly [K in Item["kind"]]: ItemCodec<Extract<Item, { kind: K }>> } = {
   ledger: ledgerCodec,
@@ -19,6 +20,8 @@ const codecs: { readonly [K in Item["kind"]]: ItemCodec<Extract<Item, { kind: K 
   end: endCodec,
   directory: directoryCodec,
   deployment: deploymentCodec,
+  region: regionCodec,
+  bookie: bookieCodec,
 };
 const kinds = Object.keys(codecs) as Item["kind"][];
 

@@ -3,8 +3,10 @@
  * (design section 3). Each decision is one conditional write to one item.
  */
 import { assert } from "./assert.ts";
-import type { LedgerId, LogIncarnation, LogName, Region, SegmentNumber, SeqNum } from "./ids.ts";
+import type { BookieId, LedgerId, LogIncarnation, LogName, Region, SegmentNumber, SeqNum } from "./ids.ts";
 import type { LedgerMetadata, Replication } from "./ledger/ledger-metadata.ts";
+import type { BookieAddress } from "./place.ts";
+import type { BookieState, RegionState } from "./placement/placement.ts";
 
 export interface ItemKey {
   readonly partition: string;
@@ -74,6 +76,20 @@ export interface DeploymentItem {
   readonly homeRegion?: Region;
 }
 
+/** What an operator says of a region; one that has no item is accepting. */
+export interface RegionItem {
+  readonly kind: "region";
+  readonly region: Region;
+  readonly state: RegionState;
+}
+
+/** A bookie that new ensembles may use, and what an operator says of it. */
+export interface BookieItem {
+  readonly kind: "bookie";
+  readonly address: BookieAddress;
+  readonly state: BookieState;
+}
+
 export type Item =
   | LedgerMetadata
   | LogNameItem
@@ -81,7 +97,9 @@ export type Item =
   | SegmentItem
   | EndItem
   | DirectoryItem
-  | DeploymentItem;
+  | DeploymentItem
+  | RegionItem
+  | BookieItem;
 
 /** Partitions that the directory is spread over, so that no one key takes every creation. */
 export const DIRECTORY_SHARDS = 16;
@@ -98,6 +116,10 @@ export const segmentKey = (log: LogIncarnation, first: SeqNum): ItemKey => ({
 });
 export const segmentSort = (first: SeqNum): string => String(first).padStart(SEQ_NUM_DIGITS, "0");
 export const deploymentKey: ItemKey = { partition: "deployment", sort: "deployment" };
+export const REGIONS_PARTITION = "regions";
+export const regionKey = (region: Region): ItemKey => ({ partition: REGIONS_PARTITION, sort: region });
+export const BOOKIES_PARTITION = "bookies";
+export const bookieKey = (id: BookieId): ItemKey => ({ partition: BOOKIES_PARTITION, sort: id });
 export const directoryPartition = (shard: number): string => `directory#${shard}`;
 export const directoryKey = (name: LogName): ItemKey => ({
   partition: directoryPartition(directoryShard(name)),

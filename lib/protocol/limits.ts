@@ -74,6 +74,9 @@ export const limits = {
    */
   updateRoundsMax: 16,
 
+  /** How old a process's copy of the registry may be before it is read anew, off the request path. */
+  registryAgeMaxMs: 10_000,
+
   // Collection and freshness (rule 15)
   /** How long fence and seal of a DELETED ledger are kept. */
   sealAgeMs: 30 * DAY_MS,

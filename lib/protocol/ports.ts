@@ -15,6 +15,7 @@ import type { BookieId, EntryId, LedgerId, LogIncarnation, Tenure, WriteToken } 
 import type { Item, ItemKey } from "./items.ts";
 import type { Lease } from "./lease.ts";
 import type { BookieAddress } from "./place.ts";
+import type { TopologyStates } from "./placement/placement.ts";
 import type { TraceEvent } from "./trace-events.ts";
 
 export interface Clock {
@@ -178,6 +179,8 @@ export interface Bookies {
 /** The bookies that new ensembles may use, as this process knows. Never asked for a member's place. */
 export interface Topology {
   bookies(): readonly BookieAddress[];
+  /** What operators say; whoever is not named is writable, or accepting. Absent: nobody says anything. */
+  states?(): TopologyStates;
 }
 
 // ---------------------------------------------------------------------------------------------------

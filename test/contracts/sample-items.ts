@@ -87,5 +87,11 @@ export function sampleItems(): Item[] {
     { kind: "directory", name: logName("a") },
     { kind: "deployment", metadataMode: "strong" },
     { kind: "deployment", metadataMode: "home", homeRegion: region("eu-west-1") },
+    { kind: "region", region: region("us-east-2"), state: "draining" },
+    {
+      kind: "bookie",
+      address: { id: bookieId("r.b~s"), place: { region: region("r"), rack: "a" } },
+      state: "read-only",
+    },
   ];
 }

@@ -184,6 +184,16 @@ export const anyItem: fc.Arbitrary<Item> = fc.oneof(
     },
     { requiredKeys: ["kind", "metadataMode"] },
   ),
+  fc.record({
+    kind: fc.constant("region" as const),
+    region: anyRegion,
+    state: fc.constantFrom("accepting", "draining", "lost"),
+  }),
+  fc.record({
+    kind: fc.constant("bookie" as const),
+    address: anyAddress,
+    state: fc.constantFrom("writable", "read-only", "lost"),
+  }),
 );
 
 export const anyLease: fc.Arbitrary<Lease> = fc.record({

@@ -1,0 +1,114 @@
+/**
+ * The registry of regions and bookies as one process knows it: a copy of the metadata store's items, read off
+ * the request path and never more often than every ten seconds.
+ *
+ * Y1 `bookies` and `states` answer at once, from the last copy that was read.
+ * Y2 A copy that is older than the refresh interval is read anew in the background; a failed read keeps it.
+ * Y3 What it says moves new copies only: nothing about safety rests on how old it is.
+ */
+import type { BookieId, Region } from "../ids.ts";
+import { BOOKIES_PARTITION, type BookieItem, bookieKey, REGIONS_PARTITION, regionKey } from "../items.ts";
+import { limits } from "../limits.ts";
+import type { BookieAddress } from "../place.ts";
+import type { Clock, MetadataStore, Topology, Versioned } from "../ports.ts";
+import { type UpdatePorts, updateItem } from "../update-item.ts";
+import type { BookieState, RegionState, TopologyStates } from "./placement.ts";
+
+export class Registry implements Topology {
+  #bookies: readonly BookieAddress[] = [];
+  #states: TopologyStates = { bookies: new Map(), regions: new Map() };
+  #readAtMs = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> | undefined;
+
+  constructor(private readonly ports: { readonly metadata: MetadataStore; readonly clock: Clock }) {}
+
+  bookies(): readonly BookieAddress[] {
+    this.#refreshIfOld();
+    return this.#bookies;
+  }
+
+  states(): TopologyStates {
+    this.#refreshIfOld();
+    return this.#states;
+  }
+
+  /** Reads the registry now, consistently: before a process's first ledger. Throws what the store throws. */
+  async load(): Promise<void> {
+    await this.#read("consistent");
+  }
+
+  #refreshIfOld(): void {
+    const ageMs = this.ports.clock.monotonicMs() - this.#readAtMs;
+    if (ageMs < limits.registryAgeMaxMs || this.#reading !== undefined) return;
+    this.#reading = this.#read("stale")
+      .catch(() => undefined) // Y2
+      .finally(() => {
+        this.#reading = undefined;
+      });
+  }
+
+  async #read(consistency: "consistent" | "stale"): Promise<void> {
+    this.#readAtMs = this.ports.clock.monotonicMs();
+    const [regions, bookies] = await Promise.all([
+      readAll(this.ports.metadata, REGIONS_PARTITION, consistency),
+      readAll(this.ports.metadata, BOOKIES_PARTITION, consistency),
+    ]);
+    const known = bookies.flatMap(({ item }) => (item.kind === "bookie" ? [item] : []));
+    this.#bookies = known.map((item) => item.address);
+    this.#states = {
+      bookies: new Map<BookieId, BookieState>(known.map((item) => [item.address.id, item.state])),
+      regions: new Map<Region, RegionState>(
+        regions.flatMap(({ item }) => (item.kind === "region" ? [[item.region, item.state]] : [])),
+      ),
+    };
+  }
+}
+
+/** Makes a bookie known. One that is known keeps its state. */
+export async function registerBookie(ports: UpdatePorts, address: BookieAddress): Promise<void> {
+  const item: BookieItem = { kind: "bookie", address, state: "writable" };
+  await updateItem(ports, bookieKey(address.id), (current) =>
+    current === undefined ? { kind: "write", item } : { kind: "keep" },
+  );
+}
+
+/** Says of a region what it is to be. Twice the same is once. */
+export async function setRegionState(ports: UpdatePorts, region: Region, state: RegionState): Promise<void> {
+  await updateItem(ports, regionKey(region), (current) => {
+    if (current?.item.kind === "region" && current.item.state === state) return { kind: "keep" };
+    return { kind: "write", item: { kind: "region", region, state } };
+  });
+}
+
+/** Says of a bookie what it is to be. False: no such bookie is known. */
+export async function setBookieState(ports: UpdatePorts, id: BookieId, state: BookieState): Promise<boolean> {
+  const { stored } = await updateItem(ports, bookieKey(id), (current) => {
+    const item = current?.item;
+    if (item?.kind !== "bookie" || item.state === state) return { kind: "keep" };
+    return { kind: "write", item: { ...item, state } };
+  });
+  return stored !== undefined;
+}
+
+async function readAll(
+  metadata: MetadataStore,
+  partition: string,
+  consistency: "consistent" | "stale",
+): Promise<Versioned[]> {
+  const all: Versioned[] = [];
+  let from: string | undefined;
+  while (true) {
+    const query = {
+      partition,
+      order: "ascending",
+      limit: PAGE,
+      ...(from === undefined ? {} : { from }),
+    } as const;
+    const page = await metadata.query(query, consistency);
+    all.push(...page.filter(({ key }) => key.sort !== from));
+    if (page.length < PAGE) return all;
+    from = page.at(-1)?.key.sort;
+  }
+}
+
+const PAGE = 500;
