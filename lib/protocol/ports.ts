@@ -72,8 +72,7 @@ export interface Trace {
   emit(event: TraceEvent): void;
 }
 
-// ---------------------------------------------------------------------------------------------------
-// Entry store: what one bookie keeps. Each operation is atomic for its key; acknowledged means durable.
+// ---------- Entry store: what one bookie keeps. Each operation is atomic for its key; acknowledged is durable.
 
 export type StoreKey =
   | { readonly kind: "incarnation" }
@@ -116,8 +115,7 @@ export interface EntryStore {
   list(request: StoreListRequest): Promise<StorePage>;
 }
 
-// ---------------------------------------------------------------------------------------------------
-// Bookie: rules 1 to 4 and 21. A fence, once answered, holds for every add that arrives later.
+// ---------- Bookie: rules 1 to 4 and 21. A fence, once answered, holds for every add that arrives later.
 
 export type AddAnswer = { readonly kind: "ok" } | { readonly kind: "fenced" };
 
@@ -183,8 +181,7 @@ export interface Topology {
   states?(): TopologyStates;
 }
 
-// ---------------------------------------------------------------------------------------------------
-// Metadata: items in partitions, each changed by one conditional write.
+// ---------- Metadata: items in partitions, each changed by one conditional write.
 
 /** What a conditional write depends on. Both parts count: a re-created item never looks like the old one. */
 export interface Version {

@@ -60,7 +60,7 @@ export class LogReads implements ReadOperations {
   }
 
   describeLog(name: LogName): Promise<LogDescription> {
-    return withoutEffects(async () => describe(await findLog(this.#ports.metadata, name)));
+    return withoutEffects(async () => describe(await findLog(this.#ports.metadata, name, "consistent")));
   }
 
   listLogs(request: ListLogsRequest): Promise<LogPage> {

@@ -90,6 +90,20 @@ test("T12 (26, 28): an abandoned ledger's put lands late; its segment is empty a
   expect(await t.read(0)).toEqual(["q"]);
 });
 
+test("26: a win whose reply was lost is a win, also if the item was completed since", async () => {
+  const w = await LogWorld.make();
+  const election = { client: "P", about: w.elections };
+  w.faults.fail({ ...election, call: "write" }, "after", 1);
+  w.faults.at({ ...election, call: "get" }, "before", 2, async () => {
+    const stored = await w.world.metadata.get(segmentKey(w.log, seqNum(0)), "consistent");
+    const completion = { end: seqNum(0), lastEntry: -1, lastTimestampMs: 0, bytes: 0 };
+    if (stored?.item.kind === "segment") await w.put(stored.key, { ...stored.item, completion });
+  });
+  expect(await w.client("P").append("p")).toEqual(["at 0"]);
+  expect(w.world.trace.filter(({ event }) => event === "ledger-created")).toHaveLength(1);
+  expect(await w.client("T", "north").read(0)).toEqual(["p"]);
+});
+
 test("T15 (34): a late completion of a replaced segment leaves the item to its new ledger", async () => {
   const w = await LogWorld.make();
   w.faults.hold({ client: "P", port: "bookie", call: "add" });

@@ -63,7 +63,7 @@ test("33a, 33d, 33e: with queries as old as the empty log a reader finds what ca
   expect(await t.read(2)).toEqual(["p2"]);
 });
 
-test("33: whatever earlier states stale queries show, strong reads are exact and raise no alarm", async () => {
+test("33: whatever earlier states stale queries show, strong reads are exact", async () => {
   let state = 7;
   const draw = (bound: number) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
