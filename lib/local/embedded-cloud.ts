@@ -9,7 +9,7 @@ import { SystemRandom } from "../adapters/node/system-random.ts";
 import { present } from "../protocol/assert.ts";
 import { type LogName, region } from "../protocol/ids.ts";
 import type { Settler } from "../protocol/log/settler.ts";
-import { regionSpreading } from "../protocol/placement/region-spreading.ts";
+import { regionAware } from "../protocol/placement/region-aware.ts";
 import type { Clock } from "../protocol/ports.ts";
 import { randomToken } from "../protocol/random.ts";
 import { within } from "../protocol/waiting.ts";
@@ -61,7 +61,7 @@ export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
     this.#clock = clock;
     const addresses = storage.bookies.map((one) => one.address);
     this.#default = defaultConfig(
-      regionSpreading,
+      regionAware,
       addresses,
       region(present(storage.file.regions[0], "a region")),
     );
@@ -145,7 +145,7 @@ export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
     const world: SharedWorld = {
       clock,
       trace: new ConsoleTrace({ write, clock, ...(traceLevel === undefined ? {} : { level: traceLevel }) }),
-      placement: regionSpreading,
+      placement: regionAware,
       metadata,
       replicas,
       bookies: bookies.map((one) => ({ ...one, region: switchOf(one.address.place.region) })),

@@ -15,6 +15,7 @@ import { LogReads } from "../protocol/log/log-reads.ts";
 import type { AppendOperations, ReadOperations } from "../protocol/log/operations.ts";
 import type { Settler } from "../protocol/log/settler.ts";
 import type { Placement } from "../protocol/placement/placement.ts";
+import { Quarantine } from "../protocol/placement/quarantine.ts";
 import type { Clock, MetadataStore, Trace } from "../protocol/ports.ts";
 import { Suspects } from "../protocol/reads/suspects.ts";
 import { gatedMetadata } from "./gated-ports.ts";
@@ -65,9 +66,10 @@ function lifelong(home: RegionSwitch): Gate {
 function portsOf(world: SharedWorld, home: RegionSwitch, outgoing: Gate): LedgerPorts {
   const { clock, trace, placement, bookies, delayMs, replicas } = world;
   const replica = metadataReplicas({ store: world.metadata, replicas, region: home.region, clock, delayMs });
+  const random = new SystemRandom();
   return {
     clock,
-    random: new SystemRandom(),
+    random,
     digest: new NodeDigest(),
     trace,
     metadata: boundedMetadata(gatedMetadata(replica, outgoing), clock),
@@ -75,6 +77,7 @@ function portsOf(world: SharedWorld, home: RegionSwitch, outgoing: Gate): Ledger
     topology: { bookies: () => bookies.map((one) => one.address) },
     placement,
     suspects: new Suspects(clock),
+    quarantine: new Quarantine({ clock, random }),
     region: home.region,
   };
 }

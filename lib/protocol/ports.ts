@@ -72,7 +72,7 @@ export interface Trace {
   emit(event: TraceEvent): void;
 }
 
-// ---------- Entry store: what one bookie keeps. Each operation is atomic for its key; acknowledged is durable.
+// ---------- Entry store: what one bookie keeps. Operations are atomic for a key; acknowledged is durable.
 
 export type StoreKey =
   | { readonly kind: "incarnation" }
@@ -129,7 +129,7 @@ export type RecoveryReadAnswer =
   | { readonly kind: "tombstone" };
 
 /**
- * `conflict`: an Original of other content holds the slot; it is never replaced (rule 4). It is shown, so that
+ * `conflict`: an Original of other content holds the slot; it is never replaced (rule 4). It is shown so that
  * the asker can tell a damaged copy from a second writer's entry.
  */
 export type RecoveryAddAnswer =

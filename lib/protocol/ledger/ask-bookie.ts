@@ -33,12 +33,14 @@ export async function askBookie<T>(ports: LedgerPorts, question: Question<T>): P
       const port = ports.bookies.bookie(bookie.id);
       const answer = await within(ports.clock, limits.bookieCallTimeoutMs, what, () => question.call(port));
       ports.suspects.answered(bookie.id);
+      ports.quarantine.answered(bookie.id);
       return answer;
     } catch (error) {
       reason = error instanceof Error ? error.message : String(error);
     }
   }
   ports.suspects.failed(bookie.id);
+  ports.quarantine.failed(bookie.id);
   ports.trace.emit({
     event: "bookie-failed",
     ledgerId: question.ledgerId,

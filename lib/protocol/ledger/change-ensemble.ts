@@ -11,6 +11,8 @@
 import { type BookieId, type EntryId, nextEntry } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
 import { limits } from "../limits.ts";
+import { knownBookies } from "../placement/new-copies.ts";
+import type { PlacementAnswer } from "../placement/placement.ts";
 import type { SealedEntry, Versioned } from "../ports.ts";
 import { updateItem } from "../update-item.ts";
 import { askBookie, entryCall } from "./ask-bookie.ts";
@@ -89,22 +91,16 @@ function choose(
   fragment: Fragment,
   positions: readonly number[],
   unfit: ReadonlySet<BookieId>,
-) {
-  const candidates = ports.topology.bookies();
-  const never = [...ledger.retired, ...unfit];
-  const suspects = ports.suspects.among(candidates.map((candidate) => candidate.id));
-  const base = {
+): PlacementAnswer {
+  return ports.placement.replaceBookies({
     ledgerId: ledger.ledgerId,
     replication: ledger.replication,
-    candidates,
-    home: ports.region,
+    ...knownBookies(ports),
+    excluded: unfit,
+    retired: new Set(ledger.retired),
     fragment,
     positions,
-  };
-  const wary = ports.placement.replaceBookies({ ...base, excluded: new Set([...never, ...suspects]) });
-  return wary.kind === "ensemble"
-    ? wary
-    : ports.placement.replaceBookies({ ...base, excluded: new Set(never) });
+  });
 }
 
 type CopyAnswer =

@@ -7,6 +7,7 @@ import { FencelineError } from "../errors.ts";
 import { type BookieId, newLedgerId } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
 import { limits } from "../limits.ts";
+import { knownBookies } from "../placement/new-copies.ts";
 import type { LedgerDigest, Versioned } from "../ports.ts";
 import { updateItem } from "../update-item.ts";
 import { type LedgerOrigin, newLedger, type OpenLedger, type Replication } from "./ledger-metadata.ts";
@@ -56,19 +57,13 @@ export async function createLedger(ports: LedgerPorts, request: CreateLedgerRequ
 }
 
 function chooseEnsemble(ports: LedgerPorts, ledgerId: OpenLedger["ledgerId"], request: CreateLedgerRequest) {
-  const candidates = ports.topology.bookies();
-  const suspects = ports.suspects.among(candidates.map((candidate) => candidate.id));
-  const base = { ledgerId, replication: request.replication, candidates, home: ports.region };
-  const wary = new Set([...suspects, ...(request.avoid ?? [])]);
-  let reason = "";
-  for (const excluded of [wary, new Set<BookieId>()]) {
-    const answer = ports.placement.chooseEnsemble({ ...base, excluded });
-    if (answer.kind === "ensemble") return answer.ensemble;
-    reason = answer.reason;
-  }
+  const { replication, avoid } = request;
+  const known = knownBookies(ports, avoid);
+  const answer = ports.placement.chooseEnsemble({ ledgerId, replication, ...known, excluded: new Set() });
+  if (answer.kind === "ensemble") return answer.ensemble;
   throw new FencelineError("insufficient_regions", {
-    message: `no ensemble for a new ledger: ${reason}`,
+    message: `no ensemble for a new ledger: ${answer.reason}`,
     sideEffects: "none",
-    details: { regions: [...new Set(candidates.map((candidate) => candidate.place.region))].sort() },
+    details: { regions: [...new Set(known.candidates.map((candidate) => candidate.place.region))].sort() },
   });
 }

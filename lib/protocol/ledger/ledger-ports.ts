@@ -1,6 +1,7 @@
 /** What every ledger operation is given, from the most general to the most specific. */
 import type { Region } from "../ids.ts";
 import type { Placement } from "../placement/placement.ts";
+import type { Quarantine } from "../placement/quarantine.ts";
 import type { Bookies, Clock, Digest, MetadataStore, Random, Topology, Trace } from "../ports.ts";
 import type { Suspects } from "../reads/suspects.ts";
 
@@ -13,8 +14,10 @@ export interface LedgerPorts {
   readonly bookies: Bookies;
   readonly topology: Topology;
   readonly placement: Placement;
-  /** Bookies that failed this process lately: asked last, chosen last. */
+  /** Bookies that did not answer this process lately: asked last. */
   readonly suspects: Suspects;
+  /** Bookies that failed this process again and again: chosen last for new copies. */
+  readonly quarantine: Quarantine;
   /** Where this process runs. */
   readonly region: Region;
 }

@@ -6,6 +6,7 @@
 import { type BookieVerdict, FencelineError, insufficientRegions } from "../errors.ts";
 import type { BookieId, EntryId } from "../ids.ts";
 import type { BookieAddress } from "../place.ts";
+import { knownBookies } from "../placement/new-copies.ts";
 import type { PlacementAnswer } from "../placement/placement.ts";
 import type { SealedEntry } from "../ports.ts";
 import { askBookie, entryCall } from "./ask-bookie.ts";
@@ -128,9 +129,8 @@ export class WriteBack {
       this.ports.placement.replaceBookies({
         ledgerId: this.ledger.ledgerId,
         replication: this.ledger.replication,
-        candidates: this.ports.topology.bookies(),
+        ...knownBookies(this.ports),
         excluded: unfit,
-        home: this.ports.region,
         fragment,
         positions: chosen,
       });

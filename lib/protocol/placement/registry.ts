@@ -15,12 +15,18 @@ import { type UpdatePorts, updateItem } from "../update-item.ts";
 import type { BookieState, RegionState, TopologyStates } from "./placement.ts";
 
 export class Registry implements Topology {
-  #bookies: readonly BookieAddress[] = [];
+  #bookies: readonly BookieAddress[];
   #states: TopologyStates = { bookies: new Map(), regions: new Map() };
   #readAtMs = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
 
-  constructor(private readonly ports: { readonly metadata: MetadataStore; readonly clock: Clock }) {}
+  /** `initial`: the bookies that the process was told of when it started, until the first copy is read. */
+  constructor(
+    private readonly ports: { readonly metadata: MetadataStore; readonly clock: Clock },
+    initial: readonly BookieAddress[] = [],
+  ) {
+    this.#bookies = initial;
+  }
 
   bookies(): readonly BookieAddress[] {
     this.#refreshIfOld();

@@ -1,0 +1,199 @@
+/**
+ * Whether a log may have these quorum sizes in this topology: asked once, when it is created.
+ *
+ * D1 The smallest legal ack quorum is Qw + 1 - floor(Qw * floor(E / m) / E) for m regions, m >= 2: the
+ *    poorest of m regions has at most floor(E / m) bookies, so some write set holds at most floor(Qw *
+ *    floor(E / m) / E) of them, and the sector ring holds as many in all. For m = 1 it is 1. Sizes alone
+ *    decide this: a log outlives any topology, and when only m regions are left it must still be placed.
+ * D2 Besides, there must be an ensemble with all of the topology's bookies at hand.
+ * D3 That m regions which survive could not host an ensemble is a warning: bookies come and go, sizes do not.
+ */
+import type { Replication } from "../ledger/ledger-metadata.ts";
+import { type Arrangement, arrangeRegions } from "./arrange-regions.ts";
+import { type AvailabilityBand, availabilityBand } from "./availability-band.ts";
+import { isKnownRegion } from "./known-region.ts";
+import type { RegionCount } from "./placement.ts";
+import { type SurvivorSets, survivorSets, warnOfSurvivors } from "./survivor-sets.ts";
+import { describeCounts } from "./usable-bookies.ts";
+
+/** 64 fragments that name 60 members at about 100 bytes each just fit a metadata item of 400 KB. */
+export const ensembleSizeMax = 60;
+
+export interface Accepted {
+  readonly kind: "accepted";
+  readonly smallestAckQuorum: number;
+  /** D3; empty if every survivor set can host the log. */
+  readonly warnings: readonly string[];
+  readonly availability: AvailabilityBand;
+  readonly degradedSurvivorSets: SurvivorSets;
+}
+
+export interface AdmissionRefusal {
+  readonly kind: "refused";
+  /** What was given, what is allowed and what to do. */
+  readonly reason: string;
+  /** Any of these could be changed to be accepted; `topology` stands for its regions and bookies. */
+  readonly change: readonly (keyof Replication | "topology")[];
+  /** The smallest legal ack quorum, where the other sizes allow one. */
+  readonly smallestAckQuorum?: number;
+}
+
+export type Admission = Accepted | AdmissionRefusal;
+
+type Sizes = Pick<Replication, "ensembleSize" | "writeQuorum" | "minRegions">;
+
+/** D1: the number, or why there is none. */
+export function smallestAckQuorum(sizes: Sizes): number | AdmissionRefusal {
+  const { ensembleSize, writeQuorum, minRegions } = sizes;
+  const refusal = outOfRange("ensembleSize", ensembleSize) ?? outOfRange("writeQuorum", writeQuorum);
+  if (refusal !== undefined) return refusal;
+  if (ensembleSize < writeQuorum) {
+    const reason =
+      `ensembleSize ${ensembleSize} is below writeQuorum ${writeQuorum}: an entry cannot go to more ` +
+      `bookies than the ensemble has; raise ensembleSize to ${writeQuorum} or lower writeQuorum to ` +
+      `${ensembleSize}`;
+    return { kind: "refused", reason, change: ["ensembleSize", "writeQuorum"] };
+  }
+  const beyond = outOfRange("minRegions", minRegions);
+  if (beyond !== undefined) return beyond;
+  if (minRegions === 1) return 1;
+  const poorest = copiesOfPoorest(sizes);
+  return poorest >= 1 ? writeQuorum + 1 - poorest : noAckQuorum(sizes);
+}
+
+/**
+ * Accepts or refuses `replication` for a topology given as bookies by region; unknown regions do not count.
+ */
+export function admit(replication: Replication, topology: readonly RegionCount[]): Admission {
+  const smallest = smallestAckQuorum(replication);
+  if (typeof smallest !== "number") return smallest;
+  const malformed = malformedTopology(topology);
+  if (malformed !== undefined) return malformed;
+  const regions = topology.filter(({ region }) => isKnownRegion(region));
+  const refusal = tooFewRegions(replication, regions) ?? illegalAckQuorum(replication, smallest);
+  if (refusal !== undefined) return { ...refusal, smallestAckQuorum: smallest };
+  const usable = { known: regions.map(({ bookies }) => bookies), unresolved: 0 };
+  const arrangement = arrangeRegions(usable, replication);
+  if (arrangement.kind !== "ring") {
+    return { ...noRoom(arrangement.kind, replication, regions), smallestAckQuorum: smallest };
+  }
+  const degradedSurvivorSets = survivorSets(regions, replication);
+  return {
+    kind: "accepted",
+    smallestAckQuorum: smallest,
+    warnings: warnOfSurvivors(degradedSurvivorSets),
+    availability: availabilityBand(arrangement.ring, regions.length, replication, smallest),
+    degradedSurvivorSets,
+  };
+}
+
+/** Copies that the poorest of m regions is sure to have in the write set that has fewest of them. */
+function copiesOfPoorest({ ensembleSize, writeQuorum, minRegions }: Sizes): number {
+  return Math.floor((writeQuorum * Math.floor(ensembleSize / minRegions)) / ensembleSize);
+}
+
+function outOfRange(name: keyof Replication, value: number): AdmissionRefusal | undefined {
+  if (Number.isSafeInteger(value) && value >= 1 && value <= ensembleSizeMax) return undefined;
+  const reason = `${name} is ${value}; it must be a whole number from 1 to ${ensembleSizeMax}`;
+  return { kind: "refused", reason, change: [name] };
+}
+
+/**
+ * Names, for each size by itself, the nearest value with which there is a legal ack quorum; E = Qw = m has.
+ */
+function noAckQuorum(sizes: Sizes): AdmissionRefusal {
+  const { ensembleSize, writeQuorum, minRegions } = sizes;
+  const remedies = [
+    nearest(sizes, "ensembleSize", ensembleSize),
+    nearest(sizes, "writeQuorum", writeQuorum),
+    nearest(sizes, "minRegions", minRegions),
+  ].filter((remedy) => remedy !== undefined);
+  const both = ensembleSize < minRegions ? [`ensembleSize and writeQuorum ${minRegions}`] : [];
+  const what = [...remedies.map(({ name, value }) => `${name} ${value}`), ...both].join(", ");
+  const change = new Set(remedies.map(({ name }) => name));
+  if (both.length > 0) change.add("ensembleSize").add("writeQuorum");
+  const reason =
+    `no ack quorum is legal with ensembleSize ${ensembleSize}, writeQuorum ${writeQuorum} and minRegions ` +
+    `${minRegions}: placed on ${minRegions} regions, some write set would have no copy in one of them; ` +
+    `one of these helps: ${what}`;
+  return { kind: "refused", reason, change: [...change] };
+}
+
+function nearest(
+  sizes: Sizes,
+  name: keyof Sizes,
+  given: number,
+): { readonly name: keyof Sizes; readonly value: number } | undefined {
+  for (let distance = 1; distance <= ensembleSizeMax; distance++) {
+    // More copies and fewer regions are what helps; an ensemble may help either way.
+    const values = { ensembleSize: [-distance, distance], writeQuorum: [distance], minRegions: [-distance] };
+    for (const step of values[name]) {
+      const value = given + step;
+      const changed = { ...sizes, [name]: value };
+      const isValid = value >= 1 && value <= ensembleSizeMax && changed.ensembleSize >= changed.writeQuorum;
+      if (isValid && (changed.minRegions === 1 || copiesOfPoorest(changed) >= 1)) return { name, value };
+    }
+  }
+  return undefined;
+}
+
+function tooFewRegions(
+  { minRegions }: Replication,
+  regions: readonly RegionCount[],
+): AdmissionRefusal | undefined {
+  if (regions.length >= minRegions) return undefined;
+  const reason =
+    `minRegions ${minRegions} is more than the ${regions.length} regions of the topology ` +
+    `(${describeCounts(regions)}); lower minRegions or add regions`;
+  return { kind: "refused", reason, change: ["minRegions", "topology"] };
+}
+
+function illegalAckQuorum(replication: Replication, smallest: number): AdmissionRefusal | undefined {
+  const { ensembleSize, writeQuorum, ackQuorum, minRegions } = replication;
+  if (Number.isSafeInteger(ackQuorum) && ackQuorum >= smallest && ackQuorum <= writeQuorum) return undefined;
+  const sizes = `ensembleSize ${ensembleSize}, writeQuorum ${writeQuorum} and minRegions ${minRegions}`;
+  const allowed =
+    smallest === writeQuorum
+      ? `must be ${smallest}`
+      : `must be at least ${smallest} and at most ${writeQuorum}`;
+  const why =
+    ackQuorum < smallest
+      ? `: placed on ${minRegions} regions, ${ackQuorum} copies could lie in fewer than ${minRegions}`
+      : "";
+  const reason = `ackQuorum is ${ackQuorum}; with ${sizes} it ${allowed}${why}`;
+  return { kind: "refused", reason, change: ["ackQuorum"] };
+}
+
+function malformedTopology(topology: readonly RegionCount[]): AdmissionRefusal | undefined {
+  const names = topology.map(({ region }) => region);
+  const twice = names.find((name, index) => names.indexOf(name) < index);
+  const odd = topology.find(({ bookies }) => !Number.isSafeInteger(bookies) || bookies < 0);
+  if (twice === undefined && odd === undefined) return undefined;
+  const reason =
+    twice !== undefined
+      ? `the topology names ${twice} twice; name each region once, with all its bookies`
+      : `the topology gives ${odd?.region} ${odd?.bookies} bookies; it must be a whole number from 0`;
+  return { kind: "refused", reason, change: ["topology"] };
+}
+
+/** D2 */
+function noRoom(
+  why: Exclude<Arrangement["kind"], "ring">,
+  replication: Replication,
+  regions: readonly RegionCount[],
+): AdmissionRefusal {
+  const { ensembleSize, writeQuorum, ackQuorum, minRegions } = replication;
+  const total = regions.reduce((sum, { bookies }) => sum + bookies, 0);
+  const ensemble = `an ensemble of ${ensembleSize} with writeQuorum ${writeQuorum}`;
+  const explained = {
+    "too-few": `has ${total} bookies for an ensemble of ${ensembleSize}`,
+    "too-concentrated":
+      `has too many of its bookies in ${minRegions - 1} of its regions: however ${ensemble} is spread, ` +
+      `${ackQuorum} copies of some entry could lie in fewer than ${minRegions}`,
+    "not-found": `has no arrangement, as far as was searched, in which ${ensemble} keeps its promise`,
+  }[why];
+  const reason =
+    `the topology (${describeCounts(regions)}) ${explained}; add bookies where they are fewest, or lower ` +
+    `ensembleSize and writeQuorum`;
+  return { kind: "refused", reason, change: ["topology", "ensembleSize", "writeQuorum"] };
+}

@@ -1,0 +1,109 @@
+/**
+ * Whether an ensemble keeps its promise, judged without any of the code that places: what placement, ensemble
+ * changes, recovery and repair all ask before an ensemble is used.
+ *
+ * I1 Every ack quorum of every write set spans minRegions known regions. It is enough to look at the worst
+ *    one, which takes the bookies of no known region first and then empties the fullest regions one by one.
+ * I2 Members are as many as the ensemble has positions, and no bookie stands at two of them.
+ */
+import type { BookieId, EntryId, Region } from "../ids.ts";
+import type { Replication } from "../ledger/ledger-metadata.ts";
+import { writeSetPositions } from "../ledger/write-set.ts";
+import type { BookieAddress } from "../place.ts";
+import { isKnownRegion } from "./known-region.ts";
+import type { RegionCount } from "./placement.ts";
+
+export type EnsembleCheck = { readonly kind: "legal" } | IllegalEnsemble;
+
+export interface IllegalEnsemble {
+  readonly kind: "illegal";
+  readonly reason: string;
+  /** The first write set that breaks I1; absent if I2 is broken. */
+  readonly writeSet?: {
+    readonly positions: readonly number[];
+    readonly members: readonly BookieAddress[];
+    readonly regionCounts: readonly RegionCount[];
+    /** Known regions that its worst ack quorum spans. */
+    readonly spannedRegions: number;
+  };
+}
+
+/** Places are those of the members themselves, as the ledger's metadata has them. */
+export function checkEnsemble(ensemble: readonly BookieAddress[], replication: Replication): EnsembleCheck {
+  const { ensembleSize, minRegions, ackQuorum } = replication;
+  if (ensemble.length !== ensembleSize) {
+    return { kind: "illegal", reason: `an ensemble of ${ensembleSize} has ${ensemble.length} members` };
+  }
+  const seen = new Set<BookieId>();
+  for (const { id } of ensemble) {
+    if (seen.has(id)) return { kind: "illegal", reason: `${id} stands at two positions` };
+    seen.add(id);
+  }
+  if (minRegions <= 1) return { kind: "legal" };
+  for (const positions of writeSets(replication)) {
+    const members = positions.flatMap((position) => ensemble[position] ?? []);
+    const spannedRegions = regionsOfWorstQuorum(members, ackQuorum);
+    if (spannedRegions >= minRegions) continue;
+    const regionCounts = regionCountsOf(members);
+    const counts = regionCounts.map(({ region, bookies }) => `${region} ${bookies}`).join(", ");
+    const reason =
+      `in the write set of positions ${positions.join(", ")} (${counts}) an ack quorum of ${ackQuorum} ` +
+      `can lie in ${spannedRegions} known regions, ${minRegions} are wanted`;
+    return { kind: "illegal", reason, writeSet: { positions, members, regionCounts, spannedRegions } };
+  }
+  return { kind: "legal" };
+}
+
+/**
+ * Whether no write set spans fewer regions in `after` than it did in `before`, as far as minRegions asks for
+ * them. An ensemble that was legal stays legal; one that was not may only come closer.
+ */
+export function isNoWorse(
+  before: readonly BookieAddress[],
+  after: readonly BookieAddress[],
+  replication: Replication,
+): boolean {
+  const { ensembleSize, minRegions, ackQuorum } = replication;
+  if (after.length !== ensembleSize || new Set(after.map(({ id }) => id)).size !== ensembleSize) return false;
+  if (minRegions <= 1) return true;
+  return writeSets(replication).every((positions) => {
+    const spanned = (ensemble: readonly BookieAddress[]) =>
+      regionsOfWorstQuorum(
+        positions.flatMap((position) => ensemble[position] ?? []),
+        ackQuorum,
+      );
+    return spanned(after) >= Math.min(minRegions, spanned(before));
+  });
+}
+
+/** The positions of every write set that differs from the others; with E = Qw there is but one. */
+function writeSets(replication: Replication): number[][] {
+  const { ensembleSize, writeQuorum } = replication;
+  const starts = writeQuorum === ensembleSize ? 1 : ensembleSize;
+  return Array.from({ length: starts }, (_, start) => writeSetPositions(start as EntryId, replication));
+}
+
+/** I1: the fewest known regions that `ackQuorum` of the members can span. */
+function regionsOfWorstQuorum(members: readonly BookieAddress[], ackQuorum: number): number {
+  let wanted = ackQuorum;
+  const counts = new Map<Region, number>();
+  for (const { place } of members) {
+    if (isKnownRegion(place.region)) counts.set(place.region, (counts.get(place.region) ?? 0) + 1);
+    else wanted--;
+  }
+  let spanned = 0;
+  for (const count of [...counts.values()].sort((one, other) => other - one)) {
+    if (wanted <= 0) break;
+    wanted -= count;
+    spanned++;
+  }
+  return spanned;
+}
+
+function regionCountsOf(members: readonly BookieAddress[]): RegionCount[] {
+  const regions = [...new Set(members.map(({ place }) => place.region))].sort();
+  return regions.map((region) => ({
+    region,
+    bookies: members.filter(({ place }) => place.region === region).length,
+  }));
+}

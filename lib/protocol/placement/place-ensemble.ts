@@ -1,0 +1,119 @@
+/**
+ * The ensemble of a new ledger, or of one that is placed anew.
+ *
+ * N1 An ensemble that is returned passes the checker; where that cannot be, the answer is a refusal that
+ *    counts the usable bookies. Missing regions make ensembles smaller in regions, never weaker.
+ * N2 Counts over regions, and over racks within a region, are max-min fair. What cannot be even goes to the
+ *    writer's own region, then to regions, racks and bookies in the ledger's turn.
+ * N3 Quarantined bookies are members only where none of those that are could be left out.
+ */
+import { assert, present } from "../assert.ts";
+import type { BookieId, Region } from "../ids.ts";
+import type { Replication } from "../ledger/ledger-metadata.ts";
+import type { BookieAddress } from "../place.ts";
+import { type Arrangement, arrangeRegions } from "./arrange-regions.ts";
+import { checkEnsemble } from "./check-ensemble.ts";
+import { UNKNOWN_REGION } from "./known-region.ts";
+import { fewestQuarantined } from "./last-resort.ts";
+import { LedgerTurn } from "./ledger-turn.ts";
+import type { EnsembleRequest, PlacementRefusal, RegionCount } from "./placement.ts";
+import { rackOrder } from "./rack-order.ts";
+import { UNRESOLVED } from "./ring-windows.ts";
+import {
+  countByRegion,
+  describeCounts,
+  poolByRegion,
+  type RegionPool,
+  regionsInTurn,
+  usableBookies,
+} from "./usable-bookies.ts";
+
+export type EnsembleAnswer = PlacedEnsemble | PlacementRefusal;
+
+export interface PlacedEnsemble {
+  readonly kind: "ensemble";
+  readonly ensemble: readonly BookieAddress[];
+  readonly regionCounts: readonly RegionCount[];
+  /** Regions of candidates that had no usable bookie: with any, the ensemble is a degraded one. */
+  readonly missingRegions: readonly Region[];
+}
+
+export function placeEnsemble(request: EnsembleRequest): EnsembleAnswer {
+  const usable = usableBookies(request, new Set<BookieId>());
+  const answer = fewestQuarantined(usable, (bookies) => placeAmong(bookies, request));
+  if (answer.kind === "refused") return answer;
+  const check = checkEnsemble(answer.ensemble, request.replication);
+  assert(check.kind === "legal", `N1: ${check.kind === "illegal" ? check.reason : ""}`);
+  const there = new Set([...usable.sound, ...usable.quarantined].map(({ place }) => place.region));
+  const named = new Set(request.candidates.map(({ place }) => place.region));
+  return {
+    kind: "ensemble",
+    ensemble: answer.ensemble,
+    regionCounts: countByRegion(answer.ensemble),
+    missingRegions: [...named].filter((region) => !there.has(region)).sort(),
+  };
+}
+
+type Attempt = { readonly kind: "ensemble"; readonly ensemble: readonly BookieAddress[] } | PlacementRefusal;
+
+function placeAmong(bookies: readonly BookieAddress[], request: EnsembleRequest): Attempt {
+  const turn = new LedgerTurn(request.ledgerId);
+  const pools = poolByRegion(bookies);
+  const regions = regionsInTurn(pools.keys(), request.home, turn);
+  const usable = {
+    known: regions.map((region) => pools.get(region)?.bookies ?? 0),
+    unresolved: pools.get(UNKNOWN_REGION)?.bookies ?? 0,
+  };
+  const arrangement = arrangeRegions(usable, request.replication);
+  if (arrangement.kind !== "ring") return refusal(arrangement, bookies, request.replication);
+  const places = arrangement.ring.map((region) =>
+    region === UNRESOLVED ? UNKNOWN_REGION : present(regions[region], "a ring names regions by index"),
+  );
+  return { kind: "ensemble", ensemble: fillRing(places, pools, turn) };
+}
+
+/** A bookie for each position of the ring, racks in their order within each region. */
+function fillRing(
+  ring: readonly Region[],
+  pools: ReadonlyMap<Region, RegionPool>,
+  turn: LedgerTurn,
+): BookieAddress[] {
+  const copies = new Map<Region, number>();
+  for (const region of ring) copies.set(region, (copies.get(region) ?? 0) + 1);
+  const chosen = new Map<Region, BookieAddress[]>();
+  for (const [region, many] of copies) {
+    const pool = present(pools.get(region), "a ring has regions with bookies only");
+    chosen.set(region, bookiesOf(pool, many, turn));
+  }
+  return ring.map((region) => present(chosen.get(region)?.shift(), "each position has its bookie"));
+}
+
+function bookiesOf(pool: RegionPool, many: number, turn: LedgerTurn): BookieAddress[] {
+  const racks = turn.sorted([...pool.racks.entries()], ([rack]) => `${pool.region}/${rack}`);
+  const order = rackOrder(
+    racks.map(([, bookies]) => bookies.length),
+    many,
+  );
+  const queues = racks.map(([, bookies], rack) =>
+    turn.earliest(bookies, order.filter((one) => one === rack).length, ({ id }) => id),
+  );
+  return order.map((rack) => present(queues[rack]?.shift(), "a rack has the bookies it was counted for"));
+}
+
+function refusal(
+  arrangement: Exclude<Arrangement, { readonly kind: "ring" }>,
+  bookies: readonly BookieAddress[],
+  replication: Replication,
+): PlacementRefusal {
+  const usable = countByRegion(bookies);
+  const { ensembleSize, writeQuorum, ackQuorum, minRegions } = replication;
+  const wanted =
+    `an ensemble of ${ensembleSize} with write quorum ${writeQuorum}, ack quorum ${ackQuorum} and ` +
+    `${minRegions} regions`;
+  const why = {
+    "too-few": "has more members than there are usable bookies",
+    "too-concentrated": `would let an ack quorum lie in fewer than ${minRegions} regions, however spread`,
+    "not-found": "was not found",
+  }[arrangement.kind];
+  return { kind: "refused", reason: `${wanted} ${why} (usable: ${describeCounts(usable)})`, usable };
+}

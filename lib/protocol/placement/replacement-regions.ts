@@ -1,0 +1,95 @@
+/**
+ * In which regions the failed bookies of an ensemble are replaced: all positions together, at their true
+ * indices.
+ *
+ * G1 No window's load(j) grows beyond the larger of what it was and what is legal, for any j below
+ *    minRegions: a legal ring stays legal, another one gets no further away from it.
+ * G2 A position keeps its region where that is possible; otherwise it goes to the region that has fewest.
+ * G3 With E = Qw see even-replacement. With E > Qw positions are searched, which gives up beyond its bound.
+ * G4 Other positions are opened only if they may be and nothing else obeys G1, one more at a time.
+ */
+import type { Replication } from "../ledger/ledger-metadata.ts";
+import { replaceEvenly } from "./even-replacement.ts";
+import { type Ceilings, type Effort, legalCeilings, ringLoads, searchRing } from "./ring-search.ts";
+import { type Ring, UNPLACED } from "./ring-windows.ts";
+
+/** Steps of the search among failed positions, and of the one that opens others too: tens of ms at most. */
+const stepsMax = 20_000;
+const stepsWithOthersMax = 50_000;
+
+export interface RegionReplacement {
+  /** The region at each position, the failed ones' included. */
+  readonly ring: Ring;
+  readonly failed: readonly number[];
+  readonly replication: Replication;
+  /** Bookies that each known region has to give, in order of preference among equals. */
+  readonly spare: readonly number[];
+  readonly spareUnresolved: number;
+  readonly othersMayLeave: boolean;
+}
+
+export interface ReplacedRegions {
+  readonly ring: Ring;
+  /** Positions that get another bookie: those that failed, and others if they may leave. */
+  readonly positions: readonly number[];
+}
+
+export function replaceRegions(wanted: RegionReplacement): ReplacedRegions | undefined {
+  const { ring, replication, spare } = wanted;
+  const before = ringLoads(ring, replication, spare.length);
+  const ceilings = legalCeilings(replication).map((legal, window) =>
+    legal.map((ceiling, j) => Math.max(ceiling, before[window]?.[j] ?? 0)),
+  );
+  if (replication.writeQuorum === replication.ensembleSize) return replaceEvenly(wanted, ceilings[0] ?? []);
+  const found = refill(wanted, wanted.failed, ceilings, { steps: stepsMax });
+  return found ?? (wanted.othersMayLeave ? refillWithOthers(wanted, ceilings) : undefined);
+}
+
+/** G4 */
+function refillWithOthers(wanted: RegionReplacement, ceilings: Ceilings): ReplacedRegions | undefined {
+  const others = [...wanted.ring.keys()].filter((position) => !wanted.failed.includes(position));
+  const effort = { steps: stepsWithOthersMax };
+  for (let many = 1; many <= others.length; many++) {
+    for (const leaving of combinations(others, many)) {
+      const found = refill(wanted, [...wanted.failed, ...leaving], ceilings, effort);
+      if (found !== undefined) return found;
+      effort.steps -= wanted.ring.length;
+      if (effort.steps <= 0) return undefined;
+    }
+  }
+  return undefined;
+}
+
+function refill(
+  wanted: RegionReplacement,
+  positions: readonly number[],
+  ceilings: Ceilings,
+  effort: Effort,
+): ReplacedRegions | undefined {
+  const ring = searchRing({
+    ring: wanted.ring.map((region, position) => (positions.includes(position) ? UNPLACED : region)),
+    replication: wanted.replication,
+    spare: wanted.spare,
+    spareUnresolved: wanted.spareUnresolved,
+    ceilings,
+    rank: (regions, position, counts) => {
+      // G2
+      const cost = (region: number) => (region === wanted.ring[position] ? -1 : (counts[region] ?? 0));
+      return regions.sort((one, other) => cost(one) - cost(other));
+    },
+    effort,
+  });
+  return ring === undefined ? undefined : { ring, positions };
+}
+
+function* combinations(items: readonly number[], many: number): Generator<readonly number[]> {
+  if (many === 0) {
+    yield [];
+    return;
+  }
+  for (let first = 0; first + many <= items.length; first++) {
+    const item = items[first];
+    if (item === undefined) return;
+    for (const rest of combinations(items.slice(first + 1), many - 1)) yield [item, ...rest];
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * The bookies that a request may use, by region and rack, each level in the ledger's turn.
+ *
+ * U1 Excluded, retired, read-only and lost bookies are never used, nor are those of draining and lost
+ *    regions.
+ * U2 A bookie that is named twice counts once.
+ * U3 Quarantined ones are kept apart: they come in only where there is no answer without them.
+ */
+import type { BookieId, Region } from "../ids.ts";
+import type { BookieAddress } from "../place.ts";
+import { isKnownRegion, UNKNOWN_REGION } from "./known-region.ts";
+import type { LedgerTurn } from "./ledger-turn.ts";
+import type { EnsembleRequest, RegionCount } from "./placement.ts";
+
+export interface UsableBookies {
+  readonly sound: readonly BookieAddress[];
+  readonly quarantined: readonly BookieAddress[];
+}
+
+/** `barred` bookies are never used, besides those that the request bars. */
+export function usableBookies(request: EnsembleRequest, barred: ReadonlySet<BookieId>): UsableBookies {
+  const seen = new Set<BookieId>();
+  const sound: BookieAddress[] = [];
+  const quarantined: BookieAddress[] = [];
+  for (const candidate of request.candidates) {
+    if (seen.has(candidate.id) || barred.has(candidate.id) || !isUsable(candidate, request)) continue;
+    seen.add(candidate.id);
+    (request.quarantined?.has(candidate.id) === true ? quarantined : sound).push(candidate);
+  }
+  return { sound, quarantined };
+}
+
+/** U1 */
+function isUsable(candidate: BookieAddress, request: EnsembleRequest): boolean {
+  if (request.excluded.has(candidate.id)) return false;
+  if ((request.bookieStates?.get(candidate.id) ?? "writable") !== "writable") return false;
+  return (request.regionStates?.get(candidate.place.region) ?? "accepting") === "accepting";
+}
+
+export interface RegionPool {
+  readonly region: Region;
+  readonly racks: ReadonlyMap<string, readonly BookieAddress[]>;
+  readonly bookies: number;
+}
+
+/** One pool for each region; all unknown regions are one. */
+export function poolByRegion(bookies: readonly BookieAddress[]): Map<Region, RegionPool> {
+  const regions = new Map<Region, { region: Region; racks: Map<string, BookieAddress[]>; bookies: number }>();
+  for (const bookie of bookies) {
+    const region = isKnownRegion(bookie.place.region) ? bookie.place.region : UNKNOWN_REGION;
+    let pool = regions.get(region);
+    if (pool === undefined) {
+      pool = { region, racks: new Map(), bookies: 0 };
+      regions.set(region, pool);
+    }
+    const rack = pool.racks.get(bookie.place.rack);
+    if (rack === undefined) pool.racks.set(bookie.place.rack, [bookie]);
+    else rack.push(bookie);
+    pool.bookies++;
+  }
+  return regions;
+}
+
+/** The known ones among the regions: the writer's own first, then by turn. */
+export function regionsInTurn(regions: Iterable<Region>, home: Region, turn: LedgerTurn): Region[] {
+  const known = [...regions].filter(isKnownRegion);
+  const others = turn.sorted(
+    known.filter((region) => region !== home),
+    (region) => region,
+  );
+  return known.includes(home) ? [home, ...others] : others;
+}
+
+/** Counts by region, sorted by name; all unknown regions are one. */
+export function countByRegion(bookies: readonly BookieAddress[]): RegionCount[] {
+  const counts = [...poolByRegion(bookies).values()].map(({ region, bookies: many }) => ({
+    region,
+    bookies: many,
+  }));
+  return counts.sort((one, other) => (one.region < other.region ? -1 : 1));
+}
+
+/** Such as "us-east-1: 2, us-west-2: 1". */
+export function describeCounts(counts: readonly RegionCount[]): string {
+  return counts.map(({ region, bookies }) => `${region}: ${bookies}`).join(", ") || "none";
+}
