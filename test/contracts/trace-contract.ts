@@ -12,6 +12,13 @@ const bookie = bookieId("us-east-1.b1~s1");
 const samples: { readonly [E in TraceEvent["event"]]: Extract<TraceEvent, { event: E }> } = {
   "ledger-created": { event: "ledger-created", ...ledger, ensemble: [bookie] },
   "entry-acknowledged": { event: "entry-acknowledged", ...ledger, entryId: entryId(0) },
+  "ack-waits-for-regions": {
+    event: "ack-waits-for-regions",
+    ...ledger,
+    entryId: entryId(2),
+    regions: [region("us-east-1")],
+    count: 1,
+  },
   "bookie-failed": { event: "bookie-failed", ...ledger, bookie, call: "add", reason: 'a "quoted"\nreason' },
   "ensemble-changed": {
     event: "ensemble-changed",

@@ -12,6 +12,9 @@ export class TestClock implements Clock {
   #order = 0;
   #due: Due[] = [];
 
+  /** `turns` of the event loop let everything go on that can; one is enough where nothing does real I/O. */
+  constructor(private readonly turns = 3) {}
+
   nowMs(): number {
     return this.#nowMs;
   }
@@ -27,12 +30,20 @@ export class TestClock implements Clock {
   startTimer(delayMs: number, fire: () => void): Timer {
     const due = { atMs: this.#nowMs + delayMs, order: this.#order++, fire };
     this.#due.push(due);
-    return { cancel: () => void (this.#due = this.#due.filter((other) => other !== due)) };
+    const cancel = () => {
+      this.#due = this.#due.filter((other) => other !== due);
+    };
+    return { cancel };
   }
 
   /** Lets every promise that can go on do so; no time passes. */
   async idle(): Promise<void> {
-    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+    for (let turn = 0; turn < this.turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** `durationMs` pass at one stroke, as for a frozen process: no timer fires before something runs again. */
+  jump(durationMs: number): void {
+    this.#nowMs += durationMs;
   }
 
   /** Lets `durationMs` pass, timer by timer. */
@@ -40,7 +51,7 @@ export class TestClock implements Clock {
     const endMs = this.#nowMs + durationMs;
     await this.idle();
     while (this.#fireNext(endMs)) await this.idle();
-    this.#nowMs = endMs;
+    this.#nowMs = Math.max(this.#nowMs, endMs);
     await this.idle();
   }
 

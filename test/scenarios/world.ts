@@ -9,7 +9,11 @@
 import { MemoryEntryStore } from "../../lib/adapters/memory/memory-entry-store.ts";
 import { MemoryMetadataStore } from "../../lib/adapters/memory/memory-metadata-store.ts";
 import { NodeDigest } from "../../lib/adapters/node/node-digest.ts";
-import { StoredBookie, setUpStorage } from "../../lib/protocol/bookie/stored-bookie.ts";
+import {
+  StoredBookie,
+  type StoredBookieFields,
+  setUpStorage,
+} from "../../lib/protocol/bookie/stored-bookie.ts";
 import { unavailable } from "../../lib/protocol/errors.ts";
 import {
   type BookieId,
@@ -27,7 +31,7 @@ import { LedgerReader } from "../../lib/protocol/ledger/ledger-reader.ts";
 import { LedgerWriter } from "../../lib/protocol/ledger/ledger-writer.ts";
 import { recoverLedger } from "../../lib/protocol/ledger/recover-ledger.ts";
 import type { BookieAddress } from "../../lib/protocol/place.ts";
-import type { Placement } from "../../lib/protocol/placement/placement.ts";
+import { Quarantine } from "../../lib/protocol/placement/quarantine.ts";
 import type {
   Bookie,
   EntryStore,
@@ -40,6 +44,8 @@ import type {
 import { Suspects } from "../../lib/protocol/reads/suspects.ts";
 import type { TraceEvent } from "../../lib/protocol/trace-events.ts";
 import { Faults } from "./faults.ts";
+import { inOrder } from "./in-order.ts";
+import type { Acknowledged, ReaderSaid, RecoveryEnd } from "./promises.ts";
 import { TestClock } from "./test-clock.ts";
 
 export interface WorldFields {
@@ -49,7 +55,13 @@ export interface WorldFields {
   readonly quorums: readonly [number, number, number];
   readonly minRegions?: number;
   readonly digest?: LedgerDigest;
+  /** Makes the bookies, `StoredBookie` unless a story shows what a wrong one would do. */
+  readonly bookie?: (fields: StoredBookieFields) => Bookie;
+  /** Changes what a client is given, where a story shows what a wrong client would do. */
+  readonly client?: (ports: LedgerPorts, client: string) => LedgerPorts;
 }
+
+export { inOrder };
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -57,19 +69,28 @@ const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 export const textOf = (entry: SealedEntry): string => new TextDecoder().decode(entry.payload);
 
 export class World {
-  readonly clock = new TestClock();
+  readonly clock = new TestClock(1);
   readonly faults = new Faults();
   readonly trace: TraceEvent[] = [];
   readonly stores = new Map<string, MemoryEntryStore>();
-  /** The metadata store itself, without faults: for the story to look at and to change things behind the clients' backs. */
+  /**
+   * The metadata store itself, without faults: for the story to look at and to change things behind the
+   * clients' backs.
+   */
   readonly metadata = new MemoryMetadataStore();
   readonly addresses: BookieAddress[] = [];
+  /** What callers were promised: entries acknowledged, strong reads answered, ends of recoveries. */
+  readonly acknowledged: Acknowledged[] = [];
+  readonly readerSaid: ReaderSaid[] = [];
+  readonly ends: RecoveryEnd[] = [];
   readonly replication: Replication;
   readonly digest: LedgerDigest;
   ledgerId: LedgerId | undefined;
   #randomState = 1;
+  readonly #fields: WorldFields;
 
   private constructor(fields: WorldFields) {
+    this.#fields = fields;
     const [ensembleSize, writeQuorum, ackQuorum] = fields.quorums;
     this.replication = { ensembleSize, writeQuorum, ackQuorum, minRegions: fields.minRegions ?? 1 };
     this.digest = fields.digest ?? { type: "crc32" };
@@ -113,6 +134,14 @@ export class World {
     return value?.kind ?? "nothing";
   }
 
+  /** The copy of an entry that a bookie holds. */
+  async entryAt(name: string, entry: number): Promise<SealedEntry> {
+    const key: StoreKey = { kind: "slot", ledgerId: this.theLedger(), entryId: entryId(entry) };
+    const value = await this.store(name).get(key);
+    if (value?.kind === "original" || value?.kind === "recovered") return value.entry;
+    throw new Error(`${name} has no copy of entry ${entry}`);
+  }
+
   theLedger(): LedgerId {
     if (this.ledgerId === undefined) throw new Error("no writer has opened a ledger yet");
     return this.ledgerId;
@@ -136,7 +165,7 @@ export class World {
   /** The ports of a client of that name. */
   ports(client: string, where = "r"): LedgerPorts {
     const bookies = new Map<BookieId, Bookie>();
-    return {
+    const ports: LedgerPorts = {
       clock: this.clock,
       random: { uint32: () => this.#draw() },
       digest: new NodeDigest(),
@@ -152,8 +181,15 @@ export class World {
       topology: { bookies: () => this.addresses },
       placement: inOrder,
       suspects: new Suspects(this.clock),
+      quarantine: new Quarantine({ clock: this.clock, random: { uint32: () => this.#draw() } }),
       region: region(where),
     };
+    return this.#fields.client?.(ports, client) ?? ports;
+  }
+
+  /** A bookie as that client reaches it: for messages that come late, or twice. */
+  bookie(client: string, name: string): Bookie {
+    return this.ports(client).bookies.bookie(bookieId(name));
   }
 
   /** Creates a ledger and a writer for it. */
@@ -166,10 +202,35 @@ export class World {
     return new Adder(this, new LedgerWriter(ports, ledger));
   }
 
+  /** Another process that holds itself for the writer of the story's ledger. */
+  async otherWriter(client: string): Promise<Adder> {
+    const read = await this.metadata.get(ledgerKey(this.theLedger()), "consistent");
+    if (read?.item.kind !== "ledger" || read.item.state !== "OPEN") throw new Error("the ledger is not open");
+    const ledger = { ...read, item: read.item, readAtMs: this.clock.nowMs() };
+    return new Adder(this, new LedgerWriter(this.ports(client), ledger));
+  }
+
+  /** From here on nothing that the client says reaches these bookies: silence, no error. */
+  cut(client: string, ...names: string[]): void {
+    for (const target of names) this.faults.hold({ client, target, port: "bookie" });
+  }
+
+  /** From here on nothing comes out of that client and nothing reaches it, until it thaws. */
+  freeze(client: string): { thaw: () => void } {
+    const held = (["bookie", "metadata"] as const).flatMap((port) => [
+      this.faults.hold({ client, port }, "before"),
+      this.faults.hold({ client, port }, "after"),
+    ]);
+    return { thaw: () => held.forEach((one) => void one.release()) };
+  }
+
   /** Starts a recovery of the story's ledger. */
   recovery(client = "R"): Promise<LedgerMetadata | undefined> {
     const recovery = recoverLedger(this.ports(client), this.theLedger());
-    recovery.catch(() => undefined); // the story looks at it when it wants to
+    recovery.then(
+      (ledger) => ledger !== undefined && this.ends.push(ledger),
+      () => undefined, // the story looks at it when it wants to
+    );
     return recovery;
   }
 
@@ -184,8 +245,28 @@ export class World {
 
   /** A strong read: the payload as text, or what the reader said instead. */
   async read(reader: LedgerReader, entry: number): Promise<string> {
-    const read = await this.run(reader.read(entryId(entry), "strong"));
-    return read.kind === "entry" ? textOf(read.entry) : read.kind;
+    return await this.run(this.reading(reader, entry));
+  }
+
+  /** The same, only begun: no time passes. */
+  async reading(reader: LedgerReader, entry: number): Promise<string> {
+    const { ledgerId } = reader;
+    const acknowledgedBefore = this.acknowledged
+      .filter((one) => one.ledgerId === ledgerId)
+      .map((one) => one.entry);
+    const item = (await this.metadata.get(ledgerKey(ledgerId), "consistent"))?.item;
+    const stateBefore = item?.kind === "ledger" ? item.state : "missing";
+    const read = await reader.read(entryId(entry), "strong");
+    const said: ReaderSaid = {
+      ledgerId,
+      entry: entryId(entry),
+      said: read.kind,
+      ...(read.kind === "entry" ? { text: textOf(read.entry) } : {}),
+      acknowledgedBefore,
+      stateBefore,
+    };
+    this.readerSaid.push(said);
+    return said.text ?? said.said;
   }
 
   run<T>(promise: Promise<T>): Promise<T> {
@@ -216,13 +297,9 @@ export class World {
 
   #bookieFor(client: string, id: BookieId): Bookie {
     const target = String(id);
-    const stored = () =>
-      new StoredBookie({
-        id,
-        storage: `storage-${id}`,
-        store: this.#storeFor(client, target),
-        clock: this.clock,
-      });
+    const { clock } = this;
+    const fields = { id, storage: `storage-${id}`, store: this.#storeFor(client, target), clock };
+    const stored = () => this.#fields.bookie?.(fields) ?? new StoredBookie(fields);
     const through = <T>(call: string, entry: EntryId | undefined, effect: (bookie: Bookie) => Promise<T>) =>
       this.faults.through({ port: "bookie", client, target, call, about: String(entry ?? "") }, () =>
         effect(stored()),
@@ -271,10 +348,15 @@ export class Adder {
     readonly writer: LedgerWriter,
   ) {}
 
-  /** Sends an entry and does not wait. Resolves to "acknowledged N" or to the error's code and side effects. */
+  /**
+   * Sends an entry and does not wait. Resolves to "acknowledged N" or to the error's code and side effects.
+   */
   send(text: string): Promise<string> {
     return this.writer.add(encode(text)).then(
-      ({ entryId: id }) => `acknowledged ${id}`,
+      ({ entryId: id }) => {
+        this.world.acknowledged.push({ ledgerId: this.writer.ledger.item.ledgerId, entry: id, text });
+        return `acknowledged ${id}`;
+      },
       (error) => `${error.code}, side effects ${error.sideEffects}`,
     );
   }
@@ -286,21 +368,3 @@ export class Adder {
     return outcome;
   }
 }
-
-/** Placement for stories: the first bookies in the order of the topology, spares in the same order. */
-export const inOrder: Placement = {
-  chooseEnsemble: ({ candidates, excluded, replication }) => {
-    const ensemble = candidates.filter((one) => !excluded.has(one.id)).slice(0, replication.ensembleSize);
-    if (ensemble.length === replication.ensembleSize) return { kind: "ensemble", ensemble };
-    return { kind: "refused", reason: "too few bookies" };
-  },
-  replaceBookies: ({ candidates, excluded, fragment, positions }) => {
-    const members = fragment.ensemble.map((member) => member.id);
-    const spares = candidates.filter((one) => !excluded.has(one.id) && !members.includes(one.id));
-    if (spares.length < positions.length) return { kind: "refused", reason: "no spare bookie" };
-    const ensemble = fragment.ensemble.map(
-      (member, position) => spares[positions.indexOf(position)] ?? member,
-    );
-    return { kind: "ensemble", ensemble };
-  },
-};

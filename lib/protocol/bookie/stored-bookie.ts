@@ -4,7 +4,7 @@
  *
  * B1 A slot that holds an Original keeps it for ever; no operation here replaces one (rule 1).
  * B2 An add is OK only if its own content is in the slot as an Original and no fence was there (rule 2).
- * B3 A recovery read answers after the fence is durable, and a negative from it leaves a Tombstone (rule 3).
+ * B3 A recovery request answers after the fence is durable, and a negative leaves a Tombstone (rule 3).
  * B4 A negative, and an OK, come from the storage that the bookie's id names: the incarnation marker is read
  *    for each; a tail read's `nothing` may trust a check under a minute old (rule 21).
  */
@@ -119,9 +119,14 @@ export class StoredBookie implements Bookie {
   }
 
   async recoveryAdd(entry: SealedEntry): Promise<RecoveryAddAnswer> {
-    const slot = slotKey(entry.header.ledgerId, entry.header.entryId);
+    const { ledgerId, entryId } = entry.header;
+    const slot = slotKey(ledgerId, entryId);
     const recovered: StoreValue = { kind: "recovered", entry };
-    const put = await this.#store.putIfAbsent(slot, recovered);
+    // Every recovery request fences, this one too: no add that arrives after its answer is OK.
+    const [put] = await Promise.all([
+      this.#store.putIfAbsent(slot, recovered),
+      this.#store.putIfAbsent({ kind: "fence", ledgerId }, FENCE),
+    ]);
     if (put === "occupied") {
       const occupant = await this.#occupant(slot);
       if (occupant.kind === "original") {

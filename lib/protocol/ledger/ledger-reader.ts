@@ -63,10 +63,17 @@ export class LedgerReader {
    * bound.
    */
   async confirmedHint(): Promise<EntryId> {
-    const known = await this.#metadata();
-    if (known === undefined || known.item.state === "DELETED") return NO_ENTRY;
-    if (known.item.state === "CLOSED") return known.item.lastEntry;
-    this.#confirm(await highestConfirmed(this.ports, known.item));
+    while (true) {
+      const known = await this.#metadata();
+      const hint = await this.#hintFrom(known?.item);
+      if (this.#age.isFresh()) return hint;
+    }
+  }
+
+  async #hintFrom(item: LedgerMetadata | undefined): Promise<EntryId> {
+    if (item === undefined || item.state === "DELETED") return NO_ENTRY;
+    if (item.state === "CLOSED") return item.lastEntry;
+    this.#confirm(await highestConfirmed(this.ports, item));
     return this.#confirmed;
   }
 
