@@ -8,9 +8,10 @@
  * E2 The write is from OPEN, and only over the last fragment that this writer itself wrote or saw (6c).
  * E3 A replacement was never a member of an earlier ensemble (rule 7).
  */
-import { type BookieId, type EntryId, nextEntry } from "../ids.ts";
+import { type BookieId, type EntryId, entryId, nextEntry } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
 import { limits } from "../limits.ts";
+import { isNoWorse } from "../placement/check-ensemble.ts";
 import { knownBookies } from "../placement/new-copies.ts";
 import type { PlacementAnswer } from "../placement/placement.ts";
 import type { SealedEntry, Versioned } from "../ports.ts";
@@ -20,11 +21,12 @@ import {
   type Fragment,
   lastFragment,
   type OpenLedger,
+  type Replication,
   replaceEnsemble,
   sameEnsemble,
 } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
-import { memberAt, writeSetPositions } from "./write-set.ts";
+import { isAckSet, memberAt, writeSet, writeSetPositions } from "./write-set.ts";
 
 export interface EnsembleChange {
   readonly ledger: Versioned<OpenLedger>;
@@ -74,14 +76,18 @@ async function replacePositions(
     const chosen = choose(ports, ledger, fragment, positions, unfit);
     if (chosen.kind === "refused") return chosen;
     const ensemble = chosen.ensemble;
-    const copies = await copyUnacknowledged(ports, change, positions, ensemble);
+    // Placement may have moved others too; whoever is new needs its copies, wherever it stands (E1).
+    const changed = ensemble.flatMap((member, position) =>
+      member.id === fragment.ensemble[position]?.id ? [] : [position],
+    );
+    const copies = await copyUnacknowledged(ports, change, changed, ensemble);
     if (copies.kind === "fenced") return copies;
     if (copies.kind === "failed") {
       // What was copied to them stays there as the same bytes; they are simply not used in this change (E1).
       for (const id of copies.bookies) unfit.add(id);
       continue;
     }
-    return await persist(ports, change, positions, ensemble);
+    return await persist(ports, change, changed, ensemble);
   }
 }
 
@@ -92,15 +98,45 @@ function choose(
   positions: readonly number[],
   unfit: ReadonlySet<BookieId>,
 ): PlacementAnswer {
-  return ports.placement.replaceBookies({
+  const retired = new Set(ledger.retired);
+  const answer = ports.placement.replaceBookies({
     ledgerId: ledger.ledgerId,
     replication: ledger.replication,
     ...knownBookies(ports),
     excluded: unfit,
-    retired: new Set(ledger.retired),
+    retired,
     fragment,
     positions,
+    othersMayLeave: true,
   });
+  if (answer.kind === "refused") return answer;
+  const fault = faultOf(
+    answer.ensemble,
+    fragment.ensemble,
+    new Set([...retired, ...unfit]),
+    ledger.replication,
+  );
+  return fault === undefined ? answer : { kind: "refused", reason: `placement is at fault: ${fault}` };
+}
+
+/** Why a policy's answer may not be followed. Looked at before any copy goes out, and whoever the policy is (E3). */
+function faultOf(
+  ensemble: Fragment["ensemble"],
+  before: Fragment["ensemble"],
+  barred: ReadonlySet<BookieId>,
+  replication: Replication,
+): string | undefined {
+  const old = new Map(before.map((member, position) => [member.id, position]));
+  for (const [position, { id }] of ensemble.entries()) {
+    if (barred.has(id)) return `${id} may not be used in this ledger any more`;
+    if (old.has(id) && old.get(id) !== position) return `${id} was moved to position ${position}`;
+  }
+  if (!isNoWorse(before, ensemble, replication)) return "a write set would span fewer regions than before";
+  const hopeless = ensemble.some(
+    (_, start) =>
+      !isAckSet(writeSet(entryId(start), { firstEntry: entryId(0), ensemble }, replication), replication),
+  );
+  return hopeless ? "a write set could never be acknowledged" : undefined;
 }
 
 type CopyAnswer =

@@ -153,6 +153,7 @@ export class LedgerWriter {
   /** Delivers what is complete, changes the ensemble if something is blocked, sends what was held. */
   #advance(): void {
     this.#acknowledge();
+    this.#pending.noteMissingRegions(this.#fragment(), this.#ledger.item, this.#ports.trace);
     if (this.#phase === "open" && this.#blocked() !== undefined) void this.#changeEnsemble();
     this.#sendHeld();
     if (this.#pending.count + this.#held.length === 0) this.#wakeIdle();

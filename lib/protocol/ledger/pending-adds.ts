@@ -7,8 +7,10 @@
 import { assert } from "../assert.ts";
 import { type EntryId, nextEntry, type Region } from "../ids.ts";
 import { limits } from "../limits.ts";
-import type { SealedEntry } from "../ports.ts";
-import type { Fragment, Replication } from "./ledger-metadata.ts";
+import type { BookieAddress } from "../place.ts";
+import { waitsForRegions } from "../placement/ack-regions.ts";
+import type { SealedEntry, Trace } from "../ports.ts";
+import type { Fragment, OpenLedger, Replication } from "./ledger-metadata.ts";
 import { isAckSet, memberAt, writeSetPositions } from "./write-set.ts";
 
 export interface AddedEntry {
@@ -37,6 +39,8 @@ export interface HeldAdd {
 export class PendingAdds {
   #queue: PendingAdd[] = [];
   #bytes = 0;
+  readonly #waitedForRegions = new WeakSet<PendingAdd>();
+  #regionWaits = 0;
 
   get count(): number {
     return this.#queue.length;
@@ -63,8 +67,24 @@ export class PendingAdds {
   completeHead(fragment: Fragment, replication: Replication): PendingAdd | undefined {
     const head = this.#queue[0];
     if (head === undefined) return undefined;
-    const holders = [...head.acked].map((position) => memberAt(fragment, position));
-    return isAckSet(holders, replication) ? head : undefined;
+    return isAckSet(holdersOf(head, fragment), replication) ? head : undefined;
+  }
+
+  /**
+   * Tells of adds that an ack quorum holds and no ACK set, for want of regions: of each once, with how many
+   * there were. Placement sees to it that there is none.
+   */
+  noteMissingRegions(fragment: Fragment, { ledgerId, replication }: OpenLedger, trace: Trace): void {
+    if (replication.minRegions <= 1) return;
+    for (const add of this.#queue) {
+      if (add.acked.size < replication.ackQuorum || this.#waitedForRegions.has(add)) continue;
+      if (!waitsForRegions(holdersOf(add, fragment), replication)) continue;
+      this.#waitedForRegions.add(add);
+      this.#regionWaits += 1;
+      const { entryId } = add.entry.header;
+      const regions = ackedRegions(add, fragment);
+      trace.emit({ event: "ack-waits-for-regions", ledgerId, entryId, regions, count: this.#regionWaits });
+    }
   }
 
   /**
@@ -123,5 +143,9 @@ export class PendingAdds {
 
 /** The regions that hold the entry now. */
 export function ackedRegions(add: PendingAdd, fragment: Fragment): Region[] {
-  return [...new Set([...add.acked].map((position) => memberAt(fragment, position).place.region))].sort();
+  return [...new Set(holdersOf(add, fragment).map((holder) => holder.place.region))].sort();
+}
+
+function holdersOf(add: PendingAdd, fragment: Fragment): BookieAddress[] {
+  return [...add.acked].map((position) => memberAt(fragment, position));
 }

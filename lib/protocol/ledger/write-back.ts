@@ -133,6 +133,7 @@ export class WriteBack {
         excluded: unfit,
         fragment,
         positions: chosen,
+        othersMayLeave: true,
       });
     let answer = request(positions);
     // Not all can be replaced: one more bookie may be enough for an ACK set.

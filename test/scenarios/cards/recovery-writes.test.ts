@@ -115,22 +115,27 @@ test("H42 (rule 12): another closes at -1 while R writes e0 back: R reports that
   expect(await w.read(w.reader(), 0)).toBe("beyond-end");
 });
 
-test("H43 (rule 12): somebody adds a fragment during recovery: R closes nothing", async () => {
-  const w = await World.make({ bookies: ["B0", "B1", "B2", "B3"], quorums: [3, 3, 2] });
-  const writer = await w.writer();
-  await writer.add("e0");
-  await sendOnlyTo(w, writer, "B0 B1", "e1");
-  const blocked = w.faults.hold({ client: "R", call: "recoveryAdd" });
-  const recovery = w.recovery();
-  await w.idle();
-  await changeLedger(w, (ledger) => ({
-    ...ledger,
-    fragments: withFragment(ledger.fragments, fragment(w, 1, "B3 B1 B2")),
-  }));
-  blocked.release();
-  expect(await failure(w.run(recovery))).toBe("AssertionError");
-  expect(await w.ledger()).toMatchObject({ state: "IN_RECOVERY" });
-  expect(await w.ensembles()).toEqual({ 0: "B0 B1 B2", 1: "B3 B1 B2" });
+describe("H43: the last fragment changes under a recovery", () => {
+  test.each([
+    ["a fragment is added", 1, { 0: "B0 B1 B2", 1: "B3 B1 B2" }],
+    ["the last one is replaced", 0, { 0: "B3 B1 B2" }],
+  ])("H43 (rule 12): %s during recovery: R fails and closes nothing", async (_, first, ensembles) => {
+    const w = await World.make({ bookies: ["B0", "B1", "B2", "B3"], quorums: [3, 3, 2] });
+    const writer = await w.writer();
+    await writer.add("e0");
+    await sendOnlyTo(w, writer, "B0 B1", "e1");
+    const blocked = w.faults.hold({ client: "R", call: "recoveryAdd" });
+    const recovery = w.recovery();
+    await w.idle();
+    await changeLedger(w, (ledger) => ({
+      ...ledger,
+      fragments: withFragment(ledger.fragments, fragment(w, first, "B3 B1 B2")),
+    }));
+    blocked.release();
+    expect(await failure(w.run(recovery))).toBe("AssertionError");
+    expect(await w.ledger()).toMatchObject({ state: "IN_RECOVERY" });
+    expect(await w.ensembles()).toEqual(ensembles);
+  });
 });
 
 test("H43 (rule 12): the close is a compare-and-set: R never overwrites another's end", async () => {

@@ -108,10 +108,11 @@ describe("S11 (rule 7): B0 gave way to B3, and B3 fails too; a reader has the fi
     expect(await brokenPromises(w)).toEqual([]);
   });
 
-  test("used again, B0 makes the reader return an entry that is lost", async () => {
+  test("a placement that offers B0 again is not followed, and no copy goes there", async () => {
     const w = await threeOfFour({ client: only("W", takesAnyReplacement) });
-    await story(w);
-    expect(await brokenPromises(w)).toEqual(["entry 1 was returned, the ledger ends at 0"]);
+    expect(await story(w)).toEqual({ said: "undecided", changes: 0 });
+    expect(await w.slot("B0", 1)).toBe("nothing");
+    expect(await brokenPromises(w)).toEqual([]);
   });
 });
 

@@ -1,0 +1,75 @@
+/** Admission and placement for a topology that need not exist: what a planner asks before anything is built. */
+import { bookieId, type EntryId, ledgerId, type Region, region } from "../ids.ts";
+import type { Replication } from "../ledger/ledger-metadata.ts";
+import { writeSet } from "../ledger/write-set.ts";
+import type { BookieAddress } from "../place.ts";
+import { type Admission, type AdmissionRefusal, admit } from "./admission.ts";
+import { placeEnsemble } from "./place-ensemble.ts";
+import type { PlacementRefusal, RegionCount, RegionState } from "./placement.ts";
+import { countByRegion } from "./usable-bookies.ts";
+
+export interface PlannedRegion {
+  readonly name: string;
+  readonly bookies: number;
+  /** Racks that its bookies stand in, in turn. */
+  readonly racks: number;
+}
+
+export interface PlannedWriteSet {
+  /** The first entry that goes to it; so do those that follow by ensembleSize. */
+  readonly firstEntry: number;
+  readonly members: readonly BookieAddress[];
+  readonly regionCounts: readonly RegionCount[];
+}
+
+export interface PlannedEnsemble {
+  readonly kind: "placed";
+  readonly ensemble: readonly BookieAddress[];
+  readonly regionCounts: readonly RegionCount[];
+  /** One for each position, or a single one if every entry goes to the whole ensemble. */
+  readonly writeSets: readonly PlannedWriteSet[];
+  readonly warnings: readonly string[];
+}
+
+export function admitPlan(replication: Replication, topology: readonly PlannedRegion[]): Admission {
+  const counts = topology.map(({ name, bookies }) => ({ region: region(name), bookies }));
+  return admit(replication, counts);
+}
+
+/** An ensemble of a log that the whole topology admits, placed while the regions `down` are lost. */
+export function placePlan(
+  replication: Replication,
+  topology: readonly PlannedRegion[],
+  down: readonly string[],
+): PlannedEnsemble | AdmissionRefusal | PlacementRefusal {
+  const admission = admitPlan(replication, topology);
+  if (admission.kind === "refused") return admission;
+  const answer = placeEnsemble({
+    ledgerId: ledgerId(0),
+    replication,
+    candidates: topology.flatMap(bookiesOf),
+    excluded: new Set(),
+    home: region(topology.find(({ name }) => !down.includes(name))?.name ?? ""),
+    regionStates: new Map<Region, RegionState>(down.map((name) => [region(name), "lost"])),
+  });
+  if (answer.kind === "refused") return answer;
+  const { ensemble, regionCounts } = answer;
+  const { warnings } = admission;
+  return { kind: "placed", ensemble, regionCounts, writeSets: writeSetsOf(ensemble, replication), warnings };
+}
+
+function writeSetsOf(ensemble: readonly BookieAddress[], replication: Replication): PlannedWriteSet[] {
+  const { ensembleSize, writeQuorum } = replication;
+  const fragment = { firstEntry: 0 as EntryId, ensemble };
+  return Array.from({ length: writeQuorum === ensembleSize ? 1 : ensembleSize }, (_, firstEntry) => {
+    const members = writeSet(firstEntry as EntryId, fragment, replication);
+    return { firstEntry, members, regionCounts: countByRegion(members) };
+  });
+}
+
+function bookiesOf({ name, bookies, racks }: PlannedRegion): BookieAddress[] {
+  return Array.from({ length: bookies }, (_, index) => ({
+    id: bookieId(`${name}.b${index + 1}`),
+    place: { region: region(name), rack: `r${(index % racks) + 1}` },
+  }));
+}

@@ -1,0 +1,139 @@
+/** The checker against the invariant's own words (2.1; I1, I2). */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Replication } from "../../../lib/protocol/ledger/ledger-metadata.ts";
+import type { BookieAddress } from "../../../lib/protocol/place.ts";
+import { checkEnsemble, isNoWorse } from "../../../lib/protocol/placement/check-ensemble.ts";
+import { bookie, replication } from "./topologies.ts";
+
+/** A bookie for each letter, in the region of that name; "?" is a bookie of no known region. */
+function ring(letters: string): BookieAddress[] {
+  return [...letters].map((letter, index) =>
+    bookie(`${letter}.${index}`, letter === "?" ? "unknown" : letter),
+  );
+}
+
+/** Fewest known regions among any Qa copies of any write set, by looking at every subset there is. */
+function fewestRegions(letters: string, { writeQuorum, ackQuorum }: Replication): number {
+  let fewest = Number.POSITIVE_INFINITY;
+  for (let start = 0; start < letters.length; start++) {
+    const window = Array.from(
+      { length: writeQuorum },
+      (_, offset) => letters[(start + offset) % letters.length],
+    );
+    for (let subset = 0; subset < 2 ** writeQuorum; subset++) {
+      const acks = window.filter((_, index) => (subset >> index) % 2 === 1);
+      if (acks.length !== ackQuorum) continue;
+      fewest = Math.min(fewest, new Set(acks.filter((letter) => letter !== "?")).size);
+    }
+  }
+  return fewest;
+}
+
+const rings = fc
+  .record({
+    letters: fc.array(fc.constantFrom("A", "B", "C", "D", "?"), { minLength: 1, maxLength: 8 }),
+    write: fc.nat(),
+    ack: fc.nat(),
+    minRegions: fc.integer({ min: 1, max: 4 }),
+  })
+  .map(({ letters, write, ack, minRegions }) => {
+    const writeQuorum = 1 + (write % letters.length);
+    const sizes = {
+      ensembleSize: letters.length,
+      writeQuorum,
+      ackQuorum: 1 + (ack % writeQuorum),
+      minRegions,
+    };
+    return { letters: letters.join(""), sizes };
+  });
+
+describe("the checker", () => {
+  test("2.1: legal is: every Qa copies of every write set touch m known regions; m = 1 asks nothing", () => {
+    const verdicts = { legal: 0, illegal: 0 };
+    fc.assert(
+      fc.property(rings, ({ letters, sizes }) => {
+        const check = checkEnsemble(ring(letters), sizes);
+        const isLegal = sizes.minRegions === 1 || fewestRegions(letters, sizes) >= sizes.minRegions;
+        expect(check.kind).toBe(isLegal ? "legal" : "illegal");
+        verdicts[check.kind]++;
+      }),
+      { numRuns: 3_000, seed: 4 },
+    );
+    expect(Math.min(verdicts.legal, verdicts.illegal)).toBeGreaterThan(600);
+  });
+
+  test("names the write set that fails, its regions, and how few of them an ack quorum needs", () => {
+    expect(checkEnsemble(ring("ABCAAC"), replication("6/3/2 m2"))).toEqual({
+      kind: "illegal",
+      reason:
+        "in the write set of positions 2, 3, 4 (A 2, C 1) an ack quorum of 2 can lie in 1 known regions, " +
+        "2 are wanted",
+      writeSet: {
+        positions: [2, 3, 4],
+        members: ring("ABCAAC").slice(2, 5),
+        regionCounts: [
+          { region: "A", bookies: 2 },
+          { region: "C", bookies: 1 },
+        ],
+        spannedRegions: 1,
+      },
+    });
+  });
+
+  test("looks at write sets that wrap around the ring", () => {
+    const check = checkEnsemble(ring("ABCA"), replication("4/2/2 m2"));
+    expect(check).toMatchObject({ writeSet: { positions: [3, 0], spannedRegions: 1 } });
+  });
+
+  test("I2: a member too few, a bookie at two positions", () => {
+    expect(checkEnsemble(ring("AB"), replication("3/3/3 m2"))).toEqual({
+      kind: "illegal",
+      reason: "an ensemble of 3 has 2 members",
+    });
+    const [a, b] = ring("AB");
+    expect(
+      checkEnsemble(
+        [a, b, a].flatMap((one) => one ?? []),
+        replication("3/3/3 m2"),
+      ),
+    ).toEqual({
+      kind: "illegal",
+      reason: "A.0 stands at two positions",
+    });
+  });
+});
+
+describe("no worse", () => {
+  test.each([
+    // Three regions are wanted. Two may become one: that is worse, though neither is legal.
+    ["6/6/4 m3", "AAABCD", "AAAABC", false],
+    ["6/6/4 m3", "AAAABC", "AAABCD", true],
+    ["6/6/4 m3", "AAAABC", "AAAAAB", true],
+    ["6/6/4 m3", "AABBCD", "AAABCD", true],
+    ["6/6/5 m3", "AABBCC", "AABBCD", true],
+    ["6/6/5 m3", "AABBCC", "AAABBC", false],
+    ["6/6/5 m3", "AABBCC", "AABB?C", false],
+    ["6/6/5 m1", "AABBCC", "AAAAAA", true],
+  ])("%s from %s to %s: %s", (sizes, before, after, expected) => {
+    expect(isNoWorse(ring(before), ring(after), replication(sizes))).toBe(expected);
+  });
+
+  test("never with a member too few or a bookie twice", () => {
+    const [a, b] = ring("AB");
+    expect(isNoWorse(ring("AB"), ring("A"), replication("2/2/2 m1"))).toBe(false);
+    expect(
+      isNoWorse(
+        ring("AB"),
+        [a, a, b].flatMap((one) => one ?? []),
+        replication("3/3/3 m1"),
+      ),
+    ).toBe(false);
+  });
+
+  test("goes write set by write set: one that gets better does not pay for one that gets worse", () => {
+    expect(isNoWorse(ring("AABABA"), ring("ABABAA"), replication("6/2/2 m2"))).toBe(false);
+    expect(isNoWorse(ring("AABABA"), ring("ABBABA"), replication("6/2/2 m2"))).toBe(false);
+    expect(isNoWorse(ring("AABABA"), ring("ACBABA"), replication("6/2/2 m2"))).toBe(true);
+  });
+});

@@ -1,0 +1,31 @@
+/** A few thousand of the cases of random-topologies; the script many-cases runs many more. */
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { runCases } from "./random-topologies.ts";
+
+test("2 to 8 regions, 1 to 40 bookies, 1 to 5 racks: placed and replaced as section 2.3 says", () => {
+  const counts = runCases(1_000, 2);
+  expect(counts.cases).toBe(1_000);
+  expect(counts.placed).toBeGreaterThan(700);
+  expect(counts.striped).toBeGreaterThan(200);
+  expect(counts.degraded).toBeGreaterThan(200);
+  expect(counts.withQuarantined).toBeGreaterThan(40);
+  expect(counts.refused).toBeGreaterThan(80);
+  expect(counts.undecided).toBeLessThan(5);
+  expect(counts.replaced).toBeGreaterThan(500);
+  expect(counts.replacementsRefused).toBeGreaterThan(60);
+});
+
+test("the script ends with its counts in one line, and refuses what it does not know", async () => {
+  const script = fileURLToPath(new URL("./many-cases.ts", import.meta.url));
+  const run = (...options: string[]) =>
+    promisify(execFile)(process.execPath, ["--import", "tsx", script, ...options]);
+  const { stdout } = await run("--cases", "50", "--ledgers", "100", "--json");
+  expect(JSON.parse(stdout.trim().split("\n").at(-1) ?? "")).toMatchObject({
+    cases: 50,
+    shares: expect.arrayContaining([expect.objectContaining({ rack: expect.any(Number) })]),
+  });
+  await expect(run("--cases", "many")).rejects.toMatchObject({ code: 2 });
+});

@@ -1,0 +1,60 @@
+/**
+ * Whether failed positions of a ring can be filled legally at all, by trying everything. Neither the placer
+ * nor the checker is used.
+ */
+import type { BookieId, Region } from "../../../lib/protocol/ids.ts";
+import type { Replication } from "../../../lib/protocol/ledger/ledger-metadata.ts";
+import type { BookieAddress } from "../../../lib/protocol/place.ts";
+import { heaviest } from "./brute-force.ts";
+
+export interface Refilling {
+  readonly ensemble: readonly BookieAddress[];
+  readonly failed: readonly number[];
+  /** Bookies that may come in. */
+  readonly fresh: readonly BookieAddress[];
+  readonly sizes: Replication;
+  /** Whether positions that did not fail may get a fresh bookie too. */
+  readonly othersMayLeave: boolean;
+}
+
+/** Bookies that may come in: neither members, nor retired, nor barred, nor in a region that drains. */
+export function freshBookies(
+  candidates: readonly BookieAddress[],
+  ensemble: readonly BookieAddress[],
+  retired: ReadonlySet<BookieId>,
+  draining: ReadonlySet<Region>,
+): BookieAddress[] {
+  return candidates.filter(
+    ({ id, place }) =>
+      !retired.has(id) && !draining.has(place.region) && !ensemble.some((member) => member.id === id),
+  );
+}
+
+export function canBeRefilled(refilling: Refilling): boolean {
+  const { ensemble, failed, fresh, sizes, othersMayLeave } = refilling;
+  const regions = [...new Set([...ensemble, ...fresh].map(({ place }) => place.region))];
+  const indexOf = ({ place }: BookieAddress) => regions.indexOf(place.region);
+  const left = regions.map((region) => fresh.filter(({ place }) => place.region === region).length);
+  const ring = ensemble.map(indexOf);
+  const isLegal = () =>
+    sizes.minRegions <= 1 || heaviest(ring, sizes.writeQuorum, sizes.minRegions - 1) < sizes.ackQuorum;
+
+  const fillFrom = (position: number): boolean => {
+    if (position === ring.length) return isLegal();
+    const mustChange = failed.includes(position);
+    if (!mustChange && fillFrom(position + 1)) return true;
+    if (!mustChange && !othersMayLeave) return false;
+    const before = ring[position] ?? 0;
+    for (const region of regions.keys()) {
+      if ((left[region] ?? 0) === 0) continue;
+      left[region] = (left[region] ?? 0) - 1;
+      ring[position] = region;
+      const isFilled = fillFrom(position + 1);
+      left[region] = (left[region] ?? 0) + 1;
+      ring[position] = before;
+      if (isFilled) return true;
+    }
+    return false;
+  };
+  return fillFrom(0);
+}
