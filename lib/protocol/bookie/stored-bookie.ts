@@ -10,7 +10,7 @@
  */
 import { unavailable } from "../errors.ts";
 import type { BookieId, EntryId, LedgerId } from "../ids.ts";
-import { sameContent } from "../ledger/entry.ts";
+import { isIdentical, sameContent } from "../ledger/entry.ts";
 import { limits } from "../limits.ts";
 import type {
   AddAnswer,
@@ -76,7 +76,10 @@ export class StoredBookie implements Bookie {
     if (put === "stored") return { kind: "ok" };
     const occupant = await this.#occupant(slot);
     const ours = occupant.kind === "original" && sameContent(occupant.entry, entry);
-    return ours ? { kind: "ok" } : { kind: "fenced" };
+    if (!ours) return { kind: "fenced" };
+    if (!isIdentical(occupant.entry, entry))
+      throw unavailable(`${this.id}: its copy of ${entryId} is damaged`);
+    return { kind: "ok" };
   }
 
   async read(ledgerId: LedgerId, entryId: EntryId): Promise<ReadAnswer> {
@@ -130,7 +133,7 @@ export class StoredBookie implements Bookie {
     if (put === "occupied") {
       const occupant = await this.#occupant(slot);
       if (occupant.kind === "original") {
-        if (!sameContent(occupant.entry, entry)) return { kind: "conflict", occupant: occupant.entry };
+        if (!isIdentical(occupant.entry, entry)) return { kind: "conflict", occupant: occupant.entry };
       } else {
         // A Tombstone or Recovered never becomes an Original again, so this put cannot replace one (B1).
         await this.#store.put(slot, recovered);

@@ -36,6 +36,16 @@ export function sameContent(one: SealedEntry, other: SealedEntry): boolean {
   );
 }
 
+/** The same to the bit, as every resend is (rule 5): what differs only here is a damaged copy. */
+export function isIdentical(one: SealedEntry, other: SealedEntry): boolean {
+  return (
+    sameContent(one, other) &&
+    one.header.lastAddConfirmed === other.header.lastAddConfirmed &&
+    one.header.length === other.header.length &&
+    sameBytes(one.digest, other.digest)
+  );
+}
+
 export function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
   if (one === other) return true;
   if (one.length !== other.length) return false;
