@@ -5,14 +5,17 @@ import type { LedgerMetadata, Replication } from "../protocol/ledger/ledger-meta
 import { formatDlsn } from "../protocol/log/dlsn.ts";
 import type {
   AppendAck,
+  BookieDescription,
   LogDescription,
   LogRecord,
   ReadAnswer,
   RecordPosition,
+  RegionDescription,
   SegmentDescription,
   TailAnswer,
 } from "../protocol/log/operations.ts";
 import { type LogFormat, textOf } from "./record-body.ts";
+import type * as regionWire from "./region-wire.ts";
 import type * as wire from "./wire.ts";
 
 type Wire<S extends z.ZodType> = z.infer<S>;
@@ -55,6 +58,29 @@ export function logAnswer(description: LogDescription): Wire<typeof wire.logDesc
     first_seq_num: description.trimPoint,
     created_at: description.createdAtMs,
   };
+}
+
+export function createdAnswer(
+  description: LogDescription,
+  warnings: readonly string[],
+): Wire<typeof wire.createdLog> {
+  return { ...logAnswer(description), warnings: [...warnings] };
+}
+
+export function regionAnswer({
+  region,
+  state,
+  bookies,
+}: RegionDescription): Wire<typeof regionWire.regionDescription> {
+  return { region, state, bookies: bookies.map(bookieAnswer) };
+}
+
+export function bookieAnswer({
+  id,
+  place,
+  state,
+}: BookieDescription): Wire<typeof regionWire.bookieDescription> {
+  return { bookie: id, region: place.region, rack: place.rack, state };
 }
 
 export function segmentAnswer(

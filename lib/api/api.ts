@@ -10,6 +10,7 @@ import { addLedgerRoutes } from "./ledger-routes.ts";
 import { addLogRoutes } from "./log-routes.ts";
 import { problemResponse } from "./problem.ts";
 import { addRecordRoutes } from "./record-routes.ts";
+import { addRegionRoutes } from "./region-routes.ts";
 import {
   type ApiApp,
   type ApiContext,
@@ -67,6 +68,7 @@ export function createApi(options: ApiOptions): ApiApp {
   addLogRoutes(app, options);
   addRecordRoutes(app, options);
   addLedgerRoutes(app, options);
+  addRegionRoutes(app, options);
   app.openapi(showHealth, async (c) => {
     const health = await options.health();
     return c.json(

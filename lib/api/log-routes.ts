@@ -2,14 +2,22 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { logName } from "../protocol/ids.ts";
 import { limits } from "../protocol/limits.ts";
-import { logAnswer, segmentAnswer } from "./answers.ts";
+import { createdAnswer, logAnswer, segmentAnswer } from "./answers.ts";
 import { ApiError } from "./api-error.ts";
 import { configOf } from "./log-config.ts";
 import { checkedLogName } from "./log-name.ts";
 import { mediaType, readBody, readJson } from "./request-body.ts";
 import { type ApiApp, type ApiOptions, answer, errorAnswers, logParams } from "./routing.ts";
 import { invalidRequest } from "./validation.ts";
-import { createBody, logDescription, logPage, segmentList, settled, wholeNumber } from "./wire.ts";
+import {
+  createBody,
+  createdLog,
+  logDescription,
+  logPage,
+  segmentList,
+  settled,
+  wholeNumber,
+} from "./wire.ts";
 
 const CREATE_BODY_BYTES_MAX = 64 * 1024;
 const LIST_LIMIT_DEFAULT = 100;
@@ -20,8 +28,8 @@ const createLog = createRoute({
   summary: "Creates the log, or finds it with the same configuration.",
   request: { params: logParams },
   responses: {
-    200: answer(logDescription, "The log was there with this configuration."),
-    201: answer(logDescription, "The log was created."),
+    200: answer(createdLog, "The log was there with this configuration."),
+    201: answer(createdLog, "The log was created."),
     ...errorAnswers,
   },
 });
@@ -72,11 +80,10 @@ export function addLogRoutes(app: ApiApp, options: ApiOptions): void {
   });
   app.openapi({ ...createLog, hide: true }, async (c) => {
     const config = configOf(await readCreateBody(c.req.raw), options.defaultConfig);
-    const { created, description } = await options.append.createLog(
-      logName(c.req.valid("param").log),
-      config,
-    );
-    return created ? c.json(logAnswer(description), 201) : c.json(logAnswer(description), 200);
+    const name = logName(c.req.valid("param").log);
+    const { created, description, warnings } = await options.append.createLog(name, config);
+    const told = createdAnswer(description, warnings);
+    return created ? c.json(told, 201) : c.json(told, 200);
   });
   app.openapi(listLogs, async (c) => {
     const { prefix, start_after, limit } = c.req.valid("query");

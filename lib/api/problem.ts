@@ -14,6 +14,8 @@ export const problemStatus = {
   invalid_request: 400,
   log_not_found: 404,
   ledger_not_found: 404,
+  region_not_found: 404,
+  bookie_not_found: 404,
   log_exists: 409,
   log_sealed: 409,
   fenced: 409,

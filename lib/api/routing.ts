@@ -3,7 +3,7 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context, MiddlewareHandler } from "hono";
 import type { Region, SegmentNumber } from "../protocol/ids.ts";
 import type { LogConfig } from "../protocol/items.ts";
-import type { AppendOperations, ReadOperations } from "../protocol/log/operations.ts";
+import type { AppendOperations, ReadOperations, RegionOperations } from "../protocol/log/operations.ts";
 import { ApiError } from "./api-error.ts";
 import type { Health } from "./health.ts";
 import { checkRawPath, nameFault } from "./log-name.ts";
@@ -13,6 +13,7 @@ import { logFormat, problem } from "./wire.ts";
 export interface ApiOptions {
   readonly append: AppendOperations;
   readonly read: ReadOperations;
+  readonly regions: RegionOperations;
   /** Where this surface runs. */
   readonly region: Region;
   /** Configuration of logs whose creator does not choose one. */

@@ -151,6 +151,16 @@ export const logDescription = z
   })
   .openapi("Log");
 
+/** The answer to a creation. */
+export const createdLog = z
+  .object({
+    ...logDescription.shape,
+    warnings: z.array(z.string()).openapi({
+      description: "Which of the present regions could not host the log, were the others lost.",
+    }),
+  })
+  .openapi("CreatedLog");
+
 export const logPage = z.object({ logs: z.array(z.string()), has_more: z.boolean() }).openapi("LogPage");
 
 const segment = z
@@ -212,6 +222,7 @@ export type ReadAnswerJson = z.infer<typeof readAnswer>;
 export type TailJson = z.infer<typeof tailAnswer>;
 export type CreateLogJson = z.input<typeof createBody>;
 export type LogJson = z.infer<typeof logDescription>;
+export type CreatedLogJson = z.infer<typeof createdLog>;
 export type LogPageJson = z.infer<typeof logPage>;
 export type SegmentListJson = z.infer<typeof segmentList>;
 export type LedgerJson = z.infer<typeof ledgerDescription>;

@@ -25,6 +25,16 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
+/** What was named is not there, as far as an answer told. */
+export class NotFoundError extends Error {
+  override readonly name = "NotFoundError";
+}
+
+/** The answer is no; it was printed already, and nothing is left to say. */
+export class RefusedAnswer extends Error {
+  override readonly name = "RefusedAnswer";
+}
+
 /** The person at the terminal wants to stop. */
 export class InterruptedError extends Error {
   override readonly name = "InterruptedError";
@@ -44,6 +54,8 @@ const byStatus: Readonly<Record<number, ExitCode>> = {
 
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof UsageError || error instanceof LocalError) return exitCodes.usage;
+  if (error instanceof NotFoundError) return exitCodes.notFound;
+  if (error instanceof RefusedAnswer) return exitCodes.conditionFailed;
   if (error instanceof InterruptedError) return exitCodes.interrupted;
   if (error instanceof PlaceTakenError) return exitCodes.conditionFailed;
   if (error instanceof BatchInDoubtError) return exitCodes.unknownOutcome;

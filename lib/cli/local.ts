@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { Control } from "../local/control-client.ts";
+import type { RegionState } from "../local/control-server.ts";
 import { EmbeddedCloud } from "../local/embedded-cloud.ts";
 import type { Manner } from "../local/region-switch.ts";
 import { type CommandContext, outputOption } from "./command-context.ts";
@@ -17,11 +18,20 @@ interface LocalFlags {
   readonly output: OutputFormat;
 }
 
-interface RegionFlags {
-  readonly manner: Manner;
+interface BookieFlags {
+  readonly rack?: string;
   readonly data: string;
   readonly output: OutputFormat;
 }
+
+interface RegionFlags {
+  readonly manner: Manner;
+  readonly bookies: number;
+  readonly data: string;
+  readonly output: OutputFormat;
+}
+
+const BOOKIES_DEFAULT = 2;
 
 export function addLocalCommands(program: Command, context: CommandContext): void {
   const local = program
@@ -46,17 +56,29 @@ export function addLocalCommands(program: Command, context: CommandContext): voi
     .action((flags: LocalFlags) => runCloud(flags, context));
   local
     .command("region <name> <state>")
-    .description("Takes a region of the running cloud down, or brings it up again.")
+    .description("Takes a region of the running cloud down, brings it up, or adds one: down, up or add.")
     .addOption(
       new Option("--manner <manner>", "how a lost region looks: connections refused, or silence")
         .choices(["refusing", "hanging"])
         .default("refusing"),
     )
+    .option("--bookies <n>", "bookies of a region that is added", wholeNumber(1, 1_000), BOOKIES_DEFAULT)
     .option("--data <dir>", "the directory of the running cloud", DATA_DEFAULT)
     .addOption(outputOption())
     .action((name: string, state: string, flags: RegionFlags) =>
-      setRegion(name, state, flags, context.streams),
+      state === "add"
+        ? addRegion(name, flags, context.streams)
+        : setRegion(name, state, flags, context.streams),
     );
+  local
+    .command("bookie")
+    .description("Bookies of the running cloud.")
+    .command("add <region>")
+    .description("Adds a bookie to a region, with storage of its own.")
+    .option("--rack <name>", "where it stands; in the rack with fewest if left out")
+    .option("--data <dir>", "the directory of the running cloud", DATA_DEFAULT)
+    .addOption(outputOption())
+    .action((region: string, flags: BookieFlags) => addBookie(region, flags, context.streams));
 }
 
 async function runCloud(flags: LocalFlags, { streams, signal }: CommandContext): Promise<void> {
@@ -111,8 +133,28 @@ function readyText(cloud: EmbeddedCloud, data: string): string {
 async function setRegion(name: string, state: string, flags: RegionFlags, streams: Streams): Promise<void> {
   const control = await Control.open(resolve(flags.data));
   const regions = await control.setRegion(name, state === "down" ? flags.manner : state);
-  const lines = regions.map((region) => `${region.name.padEnd(16)}${region.state.padEnd(10)}${region.url}`);
-  await writeResult(streams, flags.output, { regions }, lines.join("\n"));
+  await writeResult(streams, flags.output, { regions }, regionsText(regions));
+}
+
+async function addRegion(name: string, flags: RegionFlags, streams: Streams): Promise<void> {
+  const control = await Control.open(resolve(flags.data));
+  const { added, regions } = await control.addRegion(name, flags.bookies);
+  const told = `${name} has ${added.join(", ")}; new ledgers use it within ten seconds`;
+  const text = `${regionsText(regions)}\n${told}`;
+  await writeResult(streams, flags.output, { added, regions }, text);
+}
+
+async function addBookie(region: string, flags: BookieFlags, streams: Streams): Promise<void> {
+  const control = await Control.open(resolve(flags.data));
+  const { added } = await control.addBookie(region, flags.rack);
+  const text = `${region} has ${added.join(", ")}, too; new ledgers use it within ten seconds`;
+  await writeResult(streams, flags.output, { added }, text);
+}
+
+function regionsText(regions: readonly RegionState[]): string {
+  return regions
+    .map((region) => `${region.name.padEnd(16)}${region.state.padEnd(10)}${region.url}`)
+    .join("\n");
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

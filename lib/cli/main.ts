@@ -1,6 +1,6 @@
 /** Runs one command: arguments in, exit code out. */
 import { CommanderError } from "commander";
-import { type ExitCode, exitCodeOf, exitCodes } from "./exit-codes.ts";
+import { type ExitCode, exitCodeOf, exitCodes, RefusedAnswer } from "./exit-codes.ts";
 import { noteError, OutputClosedError, type OutputFormat, type Streams } from "./output.ts";
 import { buildProgram } from "./program.ts";
 
@@ -16,7 +16,7 @@ export async function runCommand(
   } catch (error) {
     if (error instanceof OutputClosedError) return exitCodes.ok;
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-    noteError(streams, outputFormat(args), error);
+    if (!(error instanceof RefusedAnswer)) noteError(streams, outputFormat(args), error);
     return exitCodeOf(error);
   }
 }
@@ -24,5 +24,6 @@ export async function runCommand(
 /** Read by hand, since an error may come before the options are parsed. */
 function outputFormat(args: readonly string[]): OutputFormat {
   const at = args.indexOf("--output");
+  if (args.includes("--json")) return "json";
   return args.includes("--output=json") || (at !== -1 && args[at + 1] === "json") ? "json" : "text";
 }

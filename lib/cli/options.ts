@@ -1,5 +1,6 @@
 /** Values of command-line options, checked before anything is done. */
 import { InvalidArgumentError } from "commander";
+import type { PlannedRegion } from "../protocol/placement/what-if.ts";
 
 export const ENDPOINT_DEFAULT = "http://127.0.0.1:4701";
 export const DATA_DEFAULT = ".fenceline";
@@ -19,4 +20,22 @@ export function endpoint(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && ["http:", "https:"].includes(url.protocol)) return text;
   throw new InvalidArgumentError(`It is a region's base URL, such as ${ENDPOINT_DEFAULT}.`);
+}
+
+const RACKS_DEFAULT = 2;
+const PLANNED_BOOKIES_MAX = 100_000;
+
+/** "us-east-1:20,us-west-2:6/3": regions with their bookies, and their racks. */
+export function plannedTopology(text: string): readonly PlannedRegion[] {
+  const regions = text.split(",").map((part) => {
+    const [, name = "", bookies, racks] = /^\s*([^\s:,/]+):(\d{1,6})(?:\/(\d{1,6}))?\s*$/.exec(part) ?? [];
+    return { name, bookies: Number(bookies), racks: Number(racks ?? RACKS_DEFAULT) };
+  });
+  const bookies = regions.reduce((sum, region) => sum + region.bookies, 0);
+  if (bookies <= PLANNED_BOOKIES_MAX && regions.every(({ name, racks }) => name !== "" && racks >= 1))
+    return regions;
+  throw new InvalidArgumentError(
+    `It is regions with their bookies, ${PLANNED_BOOKIES_MAX} at most, such as us-east-1:20,us-west-2:20, ` +
+      "or with their racks, such as us-east-1:20/3.",
+  );
 }

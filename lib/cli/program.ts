@@ -1,6 +1,5 @@
 /** The commands, their options and their help. */
 import { Command, Option } from "commander";
-import type { CreateLogJson } from "../api/wire.ts";
 import { BATCH_HEADER } from "../client/ordered-append.ts";
 import { retrying } from "../client/retry.ts";
 import { appendCommand } from "./append.ts";
@@ -11,11 +10,14 @@ import {
   clientOf,
   patienceOf,
 } from "./command-context.ts";
+import { addCreate } from "./create.ts";
 import { ledgerText, logText } from "./describe.ts";
 import { addLocalCommands } from "./local.ts";
 import { seqNum, wholeNumber } from "./options.ts";
 import { writeData, writeResult } from "./output.ts";
+import { addPlacementCommands } from "./placement.ts";
 import { type ReadFormat, readCommand } from "./read.ts";
+import { addBookieCommands, addRegionCommands } from "./regions.ts";
 
 export function buildProgram(context: CommandContext): Command {
   const program = new Command("fenceline")
@@ -32,6 +34,9 @@ export function buildProgram(context: CommandContext): Command {
   addRead(program, context);
   addLogs(program, context);
   addLedger(program, context);
+  addRegionCommands(program, context);
+  addBookieCommands(program, context);
+  addPlacementCommands(program, context);
   program.addHelpText("after", EXIT_CODES);
   return program;
 }
@@ -53,32 +58,6 @@ To be able to complete an append whatever stops it, this command included, say w
 After a kill -9, run it again with --resume: lines that are in their place are compared and skipped, the rest
 is appended, and a line that differs stops it with exit code 3:
     fenceline append words words.txt --match-seq-num 0 --resume`;
-
-function addCreate(program: Command, context: CommandContext): void {
-  clientCommand(program, "create <log>", "Creates a log, or finds it with the same configuration.")
-    .addOption(
-      new Option("--preset <name>", "quorum sizes by name").choices(["standard", "economy", "resilient"]),
-    )
-    .addOption(new Option("--digest <type>", "how entries are sealed").choices(["crc32", "hmac-sha256"]))
-    .option("--segment-bytes <n>", "size at which a segment is rolled", wholeNumber(1_024, 2 ** 40))
-    .action(async (log: string, flags: ClientFlags & CreateFlags) => {
-      const config: CreateLogJson = {
-        ...(flags.preset === undefined ? {} : { preset: flags.preset }),
-        ...(flags.digest === undefined ? {} : { digest: flags.digest }),
-        ...(flags.segmentBytes === undefined ? {} : { segment_bytes_max: flags.segmentBytes }),
-      };
-      const client = clientOf(flags, context);
-      const made = await retrying(patienceOf(flags, context), () => client.createLog(log, config));
-      const text = made.created ? `created ${log}` : `${log} was there, with this configuration`;
-      await writeResult(context.streams, flags.output, { created: made.created, ...made.log }, text);
-    });
-}
-
-interface CreateFlags {
-  readonly preset?: NonNullable<CreateLogJson["preset"]>;
-  readonly digest?: NonNullable<CreateLogJson["digest"]>;
-  readonly segmentBytes?: number;
-}
 
 function addAppend(program: Command, context: CommandContext): void {
   clientCommand(program, "append <log> [files...]", "Appends the lines of files, or of standard input.", 60)

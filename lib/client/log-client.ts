@@ -4,8 +4,16 @@
  */
 import type { Problem } from "../api/problem.ts";
 import type {
+  BookieJson,
+  BookieStateJson,
+  RegionJson,
+  RegionListJson,
+  RegionStateJson,
+} from "../api/region-wire.ts";
+import type {
   AppendAckJson,
   AppendJson,
+  CreatedLogJson,
   CreateLogJson,
   LedgerJson,
   LogJson,
@@ -47,7 +55,7 @@ const NOT_CONNECTED = new Set([
 ]);
 
 interface RequestFields {
-  readonly method: "GET" | "PUT" | "POST";
+  readonly method: "GET" | "PUT" | "POST" | "PATCH";
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly format?: WireFormat | undefined;
@@ -65,8 +73,9 @@ export class LogClient {
     this.#signal = options.signal;
   }
 
-  async createLog(log: string, config: CreateLogJson): Promise<{ created: boolean; log: LogJson }> {
-    const { status, json } = await this.#send<LogJson>({ method: "PUT", path: logPath(log), body: config });
+  async createLog(log: string, config: CreateLogJson): Promise<{ created: boolean; log: CreatedLogJson }> {
+    const request = { method: "PUT", path: logPath(log), body: config } as const;
+    const { status, json } = await this.#send<CreatedLogJson>(request);
     return { created: status === 201, log: json };
   }
 
@@ -106,6 +115,25 @@ export class LogClient {
   async recoverLedger(id: string): Promise<LedgerJson> {
     const path = `/v1/ledgers/${encodeURIComponent(id)}/recover`;
     return (await this.#send<LedgerJson>({ method: "POST", path })).json;
+  }
+
+  regions(): Promise<RegionListJson> {
+    return this.#get("/v1/regions");
+  }
+
+  /** Safe to repeat, as is the same of a bookie. */
+  async setRegionState(region: string, state: RegionStateJson): Promise<RegionJson> {
+    return await this.#patch<RegionJson>(regionPath(region), { state });
+  }
+
+  async setBookieState(region: string, bookie: string, state: BookieStateJson): Promise<BookieJson> {
+    return await this.#patch<BookieJson>(`${regionPath(region)}/bookies/${encodeURIComponent(bookie)}`, {
+      state,
+    });
+  }
+
+  async #patch<T>(path: string, body: unknown): Promise<T> {
+    return (await this.#send<T>({ method: "PATCH", path, body })).json;
   }
 
   async #get<T>(path: string, query: RequestFields["query"] = {}): Promise<T> {
@@ -148,6 +176,10 @@ export class LogClient {
 
 function logPath(log: string, rest = ""): string {
   return `/v1/logs/${encodeURIComponent(log)}${rest}`;
+}
+
+function regionPath(region: string): string {
+  return `/v1/regions/${encodeURIComponent(region)}`;
 }
 
 function queryText(query: RequestFields["query"] = {}): string {

@@ -1,10 +1,12 @@
 /**
- * What a data directory is: its regions, and the bookies with the identities of their storage. Written once,
- * before any storage exists, and never changed afterwards but to say that all storage was set up.
+ * What a data directory is: its regions, and the bookies with the identities of their storage. Written
+ * before any storage exists; later only to add regions and bookies, and to say what storage was set up.
  *
  * F1 A bookie's storage identity is drawn once, and kept here and in the storage's own marker (rule 21).
- * F2 Markers are put only while `setUp` is false. Storage that comes back empty later gets no marker, so its
- *    bookie answers nothing, and a lost disk is never taken for an empty one.
+ * F2 Markers are put only while `setUp` is false, and for a bookie that is `new`. Storage that comes back
+ *    empty later gets no marker, so its bookie answers nothing, and a lost disk is never taken for an empty
+ *    one.
+ * F3 No new copy goes to a bookie before this file says that its storage was set up.
  */
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
@@ -21,13 +23,17 @@ export interface BookieRecord {
   readonly name: string;
   readonly rack: string;
   readonly storage: string;
+  /** It was added and its storage may have no marker yet (F2). */
+  readonly new?: true;
 }
 
 export interface CloudFile {
   readonly format: 1;
   readonly regions: readonly string[];
   readonly bookies: readonly BookieRecord[];
-  /** Whether every bookie's storage has its marker (F2). */
+  /** How many of the regions, from the first on, have a metadata replica; absent: as many as may. */
+  readonly replicas?: number;
+  /** Whether the storage of every bookie that is not new has its marker (F2). */
   readonly setUp: boolean;
 }
 
@@ -46,7 +52,9 @@ export const REGION_NAMES = [
 
 export const REGION_COUNT_DEFAULT = 3;
 
-const RACKS = ["a", "b"] as const;
+export const REGIONS_MAX = REGION_NAMES.length;
+
+export const RACKS = ["a", "b"] as const;
 const REGION_NAME = /^[a-z0-9]{1,20}(-[a-z0-9]{1,20}){0,4}$/;
 
 /** Regions from a count ("5") or from names ("eu-west-1,eu-central-1"). Throws LocalError. */
@@ -57,17 +65,20 @@ export function parseRegions(text: string): readonly string[] {
     throw new LocalError(`${count} regions were asked for; 1 to ${REGION_NAMES.length} are possible`);
   }
   const names = text.split(",").map((name) => name.trim());
-  for (const name of names) {
-    if (REGION_NAME.test(name)) continue;
-    throw new LocalError(
-      `"${name}" is no region name: lower-case letters, digits and hyphens, as in us-east-1`,
-    );
-  }
+  for (const name of names) checkRegionName(name);
   if (new Set(names).size !== names.length) throw new LocalError(`a region is named twice in "${text}"`);
   if (names.length > REGION_NAMES.length) {
     throw new LocalError(`${names.length} regions were named; at most ${REGION_NAMES.length} are possible`);
   }
   return names;
+}
+
+/** Throws LocalError. */
+export function checkRegionName(name: string): void {
+  if (REGION_NAME.test(name)) return;
+  throw new LocalError(
+    `"${name}" is no region name: lower-case letters, digits and hyphens, as in us-east-1`,
+  );
 }
 
 /** The directory's file, made if there is none. `wanted`: undefined takes the regions as they are. */
@@ -88,13 +99,19 @@ export async function openCloudFile(
   const found = parseCloudFile(path, text);
   if (wanted === undefined || wanted.join() === found.regions.join()) return found;
   throw new LocalError(
-    `${dataDir} was made with the regions ${found.regions.join(", ")}, not ${wanted.join(", ")}. ` +
+    `${dataDir} has the regions ${found.regions.join(", ")}, not ${wanted.join(", ")}. ` +
       "Leave --regions out, or choose another directory with --data.",
   );
 }
 
-export async function markSetUp(dataDir: string, file: CloudFile): Promise<void> {
-  await writeCloudFile(dataDir, { ...file, setUp: true });
+/** The file, when the storage of these bookies has its markers. */
+export function withSetUp(file: CloudFile, ready: readonly BookieRecord[]): CloudFile {
+  const storages = new Set(ready.map((record) => record.storage));
+  const bookies = file.bookies.map((record) => {
+    const { new: _, ...known } = record;
+    return storages.has(record.storage) ? known : record;
+  });
+  return { ...file, bookies, setUp: true };
 }
 
 /** `region.name~storage` at `/region/rack`. */
@@ -129,7 +146,7 @@ function newCloudFile(regions: readonly string[], random: Random): CloudFile {
   return { format: 1, regions, bookies, setUp: false };
 }
 
-async function writeCloudFile(dataDir: string, file: CloudFile): Promise<void> {
+export async function writeCloudFile(dataDir: string, file: CloudFile): Promise<void> {
   await writeCrashSafe(cloudFilePath(dataDir), `${JSON.stringify(file, null, 2)}\n`);
 }
 

@@ -10,11 +10,13 @@ export function cloudHealth(
   config: LogConfig,
 ): Health {
   const { minRegions } = config.replication;
-  const survivable = survivableRegionLosses({
+  const byRegions = survivableRegionLosses({
     regionCount: regions.length,
     minRegions,
     metadataMode: "strong",
   });
+  // A cloud that began with one region has one replica, also when regions are added.
+  const survivable = replicas.length >= 2 ? byRegions : 0;
   const down = regions.filter((one) => !one.isUp).map((one) => one.region);
   const serves = regions.length - down.length >= minRegions && hasMajority(replicas);
   const status = down.length === 0 ? "ok" : serves ? "degraded" : "unavailable";

@@ -1,6 +1,9 @@
 /**
- * The stores of an embedded cloud in its data directory: one for metadata, two bookies' in each region. The
- * writer leases of a region will have a store of their own beside its bookies'.
+ * The stores of an embedded cloud in its data directory: one for metadata, one for each bookie. The writer
+ * leases of a region will have a store of their own beside its bookies'.
+ *
+ * G1 Bookies are added in three steps: named in the file as new, their storage set up, named as set up. Only
+ *    then are they registered, and so known to placement. Whatever is left undone is done at the next start.
  */
 import { join } from "node:path";
 import { LevelEntryStore } from "../adapters/level/level-entry-store.ts";
@@ -9,6 +12,7 @@ import { SystemRandom } from "../adapters/node/system-random.ts";
 import { StoredBookie, setUpStorage } from "../protocol/bookie/stored-bookie.ts";
 import { type DeploymentItem, deploymentKey } from "../protocol/items.ts";
 import type { BookieAddress } from "../protocol/place.ts";
+import { registerBookie } from "../protocol/placement/registry.ts";
 import type { Bookie, Clock, EntryStore, MetadataStore } from "../protocol/ports.ts";
 import { updateItem } from "../protocol/update-item.ts";
 import {
@@ -16,8 +20,9 @@ import {
   type BookieRecord,
   bookieDir,
   type CloudFile,
-  markSetUp,
   openCloudFile,
+  withSetUp,
+  writeCloudFile,
 } from "./cloud-file.ts";
 import { LocalError } from "./local-error.ts";
 
@@ -33,14 +38,20 @@ interface Closable {
 }
 
 export class CloudStorage {
-  private constructor(
-    readonly file: CloudFile,
-    readonly metadata: MetadataStore,
-    readonly bookies: readonly StorageBookie[],
-    private readonly open: readonly Closable[],
-  ) {}
+  #file: CloudFile;
+  readonly #bookies: StorageBookie[] = [];
+  readonly #random = new SystemRandom();
 
-  /** Throws LocalError if another process has the directory, or if it was made with other regions. */
+  private constructor(
+    file: CloudFile,
+    readonly metadata: MetadataStore,
+    private readonly where: { readonly dataDir: string; readonly clock: Clock },
+    private readonly open: Closable[],
+  ) {
+    this.#file = file;
+  }
+
+  /** Throws LocalError if another process has the directory, or if it has other regions. */
   static async open(
     dataDir: string,
     regions: readonly string[] | undefined,
@@ -52,34 +63,69 @@ export class CloudStorage {
       const metadata = await LevelMetadataStore.open(join(dataDir, "metadata"));
       opened.push(metadata);
       const file = await openCloudFile(dataDir, regions, new SystemRandom());
-      const bookies: StorageBookie[] = [];
-      for (const record of file.bookies) {
-        const store = await LevelEntryStore.open(bookieDir(dataDir, record));
-        opened.push(store);
-        bookies.push(await storageBookie(record, store, file, clock));
-      }
-      if (!file.setUp) await markSetUp(dataDir, file);
+      const storage = new CloudStorage(file, metadata, { dataDir, clock }, opened);
       await checkDeployment(metadata);
-      return new CloudStorage(file, metadata, bookies, opened);
+      await storage.#openBookies(file.bookies);
+      return storage;
     } catch (error) {
       for (const store of opened) await store.close();
       throw error instanceof LocalError ? error : cannotOpen(dataDir, error);
     }
   }
 
+  get file(): CloudFile {
+    return this.#file;
+  }
+
+  get bookies(): readonly StorageBookie[] {
+    return this.#bookies;
+  }
+
+  /**
+   * Adds bookies, and regions that are not there yet; who asked registers them (G1). After an error they may
+   * be added or not; the next start completes what the file names.
+   */
+  async add(records: readonly BookieRecord[], replicas: number): Promise<readonly StorageBookie[]> {
+    const added = records.map((record) => ({ ...record, new: true as const }));
+    const regions = [...new Set([...this.#file.regions, ...records.map((record) => record.region)])];
+    const bookies = [...this.#file.bookies, ...added];
+    await this.#write({ ...this.#file, regions, bookies, replicas });
+    return await this.#openBookies(added);
+  }
+
+  /** Makes bookies known to placement. Those that are known keep the state that an operator gave them. */
+  async register(bookies: readonly StorageBookie[]): Promise<void> {
+    const ports = { metadata: this.metadata, random: this.#random };
+    for (const { address } of bookies) await registerBookie(ports, address);
+  }
+
   async close(): Promise<void> {
     for (const store of this.open) await store.close();
   }
+
+  async #openBookies(records: readonly BookieRecord[]): Promise<readonly StorageBookie[]> {
+    const opened: StorageBookie[] = [];
+    for (const record of records) {
+      const store = await LevelEntryStore.open(bookieDir(this.where.dataDir, record));
+      this.open.push(store);
+      // F2
+      if (record.new === true || !this.#file.setUp) await setUpStorage(store, record.storage);
+      opened.push(await storageBookie(record, store, this.where.clock));
+    }
+    const done = withSetUp(this.#file, records);
+    if (JSON.stringify(done) !== JSON.stringify(this.#file)) await this.#write(done);
+    this.#bookies.push(...opened);
+    return opened;
+  }
+
+  async #write(file: CloudFile): Promise<void> {
+    await writeCloudFile(this.where.dataDir, file);
+    this.#file = file;
+  }
 }
 
-async function storageBookie(
-  record: BookieRecord,
-  store: EntryStore,
-  file: CloudFile,
-  clock: Clock,
-): Promise<StorageBookie> {
+async function storageBookie(record: BookieRecord, store: EntryStore, clock: Clock): Promise<StorageBookie> {
   const { storage } = record;
-  if (!file.setUp) await setUpStorage(store, storage);
   const marker = await store.get({ kind: "incarnation" });
   const address = addressOf(record);
   return {

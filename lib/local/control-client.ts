@@ -4,7 +4,14 @@ import { type ControlAddress, readControlFile } from "./control-file.ts";
 import type { RegionState } from "./control-server.ts";
 import { LocalError } from "./local-error.ts";
 
-const TIMEOUT_MS = 10_000;
+/** New storage is set up while the caller waits. */
+const TIMEOUT_MS = 30_000;
+
+/** Bookies that were added, and the regions as they are now. */
+export interface Added {
+  readonly added: readonly string[];
+  readonly regions: readonly RegionState[];
+}
 
 export class Control {
   private constructor(
@@ -20,12 +27,27 @@ export class Control {
   /** `state`: up, refusing or hanging. Throws LocalError with what the cloud says. */
   async setRegion(name: string, state: string): Promise<readonly RegionState[]> {
     const path = `/regions/${encodeURIComponent(name)}/${encodeURIComponent(state)}`;
-    const { ok, answer } = await this.#send<{ readonly regions: readonly RegionState[] }>("PUT", path);
-    if (ok) return answer.regions;
+    return (await this.#send<{ readonly regions: readonly RegionState[] }>("PUT", path)).regions;
+  }
+
+  /** Adds a region with so many bookies. Throws LocalError with what the cloud says. */
+  addRegion(name: string, bookies: number): Promise<Added> {
+    return this.#send("POST", `/regions/${encodeURIComponent(name)}?bookies=${bookies}`);
+  }
+
+  /** Adds a bookie to a region. Throws LocalError with what the cloud says. */
+  addBookie(region: string, rack?: string): Promise<Added> {
+    const query = rack === undefined ? "" : `?rack=${encodeURIComponent(rack)}`;
+    return this.#send("POST", `/regions/${encodeURIComponent(region)}/bookies${query}`);
+  }
+
+  async #send<T>(method: string, path: string): Promise<T> {
+    const { ok, answer } = await this.#exchange<T>(method, path);
+    if (ok) return answer;
     throw new LocalError(answer.detail);
   }
 
-  async #send<T>(method: string, path: string): Promise<{ ok: boolean; answer: T & Problem }> {
+  async #exchange<T>(method: string, path: string): Promise<{ ok: boolean; answer: T & Problem }> {
     const { url, token, pid } = this.address;
     try {
       const response = await fetch(`${url}${path}`, {

@@ -1,4 +1,4 @@
-/** The control endpoint of a running cloud: shows its regions, takes one down, brings it back. */
+/** The control endpoint of a running cloud: shows its regions, takes one down, brings it back, adds more. */
 import { timingSafeEqual } from "node:crypto";
 import { Hono } from "hono";
 import { problemResponse } from "../api/problem.ts";
@@ -15,6 +15,10 @@ export interface RegionState {
 export interface ControlledCloud {
   regions(): readonly RegionState[];
   setRegion(name: string, state: "up" | Manner): Promise<void>;
+  /** Adds a region with so many bookies, whose ids are the answer. Throws LocalError. */
+  addRegion(name: string, bookies: number): Promise<readonly string[]>;
+  /** Adds a bookie, in the region's emptiest rack if none is named. Throws LocalError. */
+  addBookie(region: string, rack: string | undefined): Promise<readonly string[]>;
 }
 
 /** Each request must carry the token that the control file holds. */
@@ -38,6 +42,14 @@ export function controlApp(cloud: ControlledCloud, token: string): Hono {
     }
     await cloud.setRegion(name, state);
     return c.json({ regions: cloud.regions() });
+  });
+  app.post("/regions/:name", async (c) => {
+    const added = await cloud.addRegion(c.req.param("name"), Number(c.req.query("bookies")));
+    return c.json({ added, regions: cloud.regions() });
+  });
+  app.post("/regions/:name/bookies", async (c) => {
+    const added = await cloud.addBookie(c.req.param("name"), c.req.query("rack"));
+    return c.json({ added, regions: cloud.regions() });
   });
   app.notFound((c) => {
     throw invalid(`there is no ${c.req.method} ${c.req.path}`);

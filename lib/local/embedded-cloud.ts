@@ -1,30 +1,27 @@
 /**
  * A whole deployment in one process: regions, each with two bookies in two racks, an append and a read
- * function and an HTTP port, over one metadata table with a replica in up to three of them. Everything
- * acknowledged is on disk, so that it survives kill -9; nothing else is remembered.
+ * function and an HTTP port, over one metadata table with a replica in up to three of them. Regions and
+ * bookies can be added while it runs. Everything acknowledged is on disk, so that it survives kill -9;
+ * nothing else is remembered.
  */
 import { ConsoleTrace, type ConsoleTraceFields } from "../adapters/node/console-trace.ts";
 import { SystemClock } from "../adapters/node/system-clock.ts";
 import { SystemRandom } from "../adapters/node/system-random.ts";
 import { present } from "../protocol/assert.ts";
-import { type LogName, region } from "../protocol/ids.ts";
-import type { Settler } from "../protocol/log/settler.ts";
+import { region } from "../protocol/ids.ts";
 import { regionAware } from "../protocol/placement/region-aware.ts";
 import type { Clock } from "../protocol/ports.ts";
 import { randomToken } from "../protocol/random.ts";
-import { within } from "../protocol/waiting.ts";
-import { parseRegions } from "./cloud-file.ts";
-import { cloudHealth } from "./cloud-health.ts";
+import { bookiesOfNewRegion, oneMoreBookie } from "./cloud-additions.ts";
+import { type BookieRecord, parseRegions } from "./cloud-file.ts";
+import { CloudRegions } from "./cloud-regions.ts";
 import { CloudStorage } from "./cloud-storage.ts";
 import { removeControlFile, writeControlFile } from "./control-file.ts";
 import { type ControlledCloud, controlApp, type RegionState } from "./control-server.ts";
-import { LocalRegion } from "./local-region.ts";
 import { type DefaultConfig, defaultConfig } from "./log-preset.ts";
 import { LoopbackServer } from "./loopback-server.ts";
 import { REPLICAS_MAX } from "./metadata-replicas.ts";
-import { type SharedWorld, startFunctions } from "./region-functions.ts";
-import { type Gate, type Manner, RegionSwitch } from "./region-switch.ts";
-import { roundTrip } from "./round-trip.ts";
+import type { Manner } from "./region-switch.ts";
 
 export interface CloudOptions {
   readonly dataDir: string;
@@ -44,27 +41,41 @@ export interface CloudOptions {
 /** A clock whose pending timers can be let go of, so that they hold no process that is done. */
 export type CloudClock = Clock & Pick<SystemClock, "release">;
 
-/** Wait for the owner's region to settle a tail, before one's own region takes over. */
-const SETTLE_WAIT_MS = 1_500;
-
 export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
   readonly #clock: CloudClock;
   readonly #storage: CloudStorage;
   readonly #dataDir: string;
-  readonly #regions: LocalRegion[] = [];
+  readonly #token = randomToken(new SystemRandom());
   readonly #default: DefaultConfig;
+  readonly #regions: CloudRegions;
   #control: LoopbackServer | undefined;
+  /** Additions, one after another. */
+  #growth: Promise<unknown> = Promise.resolve();
 
   private constructor(options: CloudOptions, storage: CloudStorage, clock: CloudClock) {
-    this.#dataDir = options.dataDir;
+    const { dataDir, port, delayMs = 0, write, traceLevel } = options;
+    const { bookies, file, metadata } = storage;
+    this.#dataDir = dataDir;
     this.#storage = storage;
     this.#clock = clock;
-    const addresses = storage.bookies.map((one) => one.address);
     this.#default = defaultConfig(
       regionAware,
-      addresses,
-      region(present(storage.file.regions[0], "a region")),
+      bookies.map((one) => one.address),
+      region(present(file.regions[0], "a region")),
     );
+    const level = traceLevel === undefined ? {} : { level: traceLevel };
+    const fields = {
+      clock,
+      metadata,
+      port,
+      delayMs,
+      trace: new ConsoleTrace({ write, clock, ...level }),
+      config: this.#default.config,
+      onFault: (where: string, requestId: string, error: unknown) =>
+        write(faultText(where, requestId, error)),
+    };
+    this.#regions = new CloudRegions(fields, file.regions, file.replicas ?? REPLICAS_MAX);
+    this.#regions.addBookies(bookies);
   }
 
   /** Throws LocalError if the directory or a port is in use, or the options do not fit the directory. */
@@ -74,7 +85,8 @@ export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
     const storage = await CloudStorage.open(options.dataDir, wanted, clock);
     const cloud = new EmbeddedCloud(options, storage, clock);
     try {
-      await cloud.#openRegions(options);
+      await storage.register(storage.bookies);
+      await cloud.#regions.open();
       await cloud.#openControl();
       return cloud;
     } catch (error) {
@@ -103,7 +115,7 @@ export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
   }
 
   regions(): readonly RegionState[] {
-    return this.#regions.map(({ region, url }) => ({
+    return this.#regions.all.map(({ region, url }) => ({
       name: region.region,
       url,
       state: region.manner ?? "up",
@@ -111,17 +123,38 @@ export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
   }
 
   async setRegion(name: string, state: "up" | Manner): Promise<void> {
-    const found = present(
-      this.#regions.find((one) => one.region.region === name),
-      `a region named ${name}`,
-    );
+    const found = present(this.#regions.find(name), `a region named ${name}`);
     await (state === "up" ? found.up() : found.down(state));
+  }
+
+  addRegion(name: string, bookies: number): Promise<readonly string[]> {
+    return this.#inTurn(async () => {
+      const records = bookiesOfNewRegion(this.#storage.file, name, bookies, new SystemRandom());
+      await this.#regions.add(name);
+      try {
+        const added = await this.#addBookies(records);
+        this.#regions.find(name)?.restart(); // they began before its bookies were there
+        return added;
+      } finally {
+        // Once the directory names it, the region is there, and the next start completes what is missing.
+        if (!this.#storage.file.regions.includes(name)) await this.#regions.takeBack();
+        await this.#tellControl();
+      }
+    });
+  }
+
+  addBookie(name: string, rack: string | undefined): Promise<readonly string[]> {
+    return this.#inTurn(async () => {
+      const record = oneMoreBookie(this.#storage.file, name, rack, new SystemRandom());
+      return await this.#addBookies([record]);
+    });
   }
 
   /** Answers what is in flight, as far as that is quick, and closes the stores. */
   async close(): Promise<void> {
     await this.#control?.close();
-    await Promise.all(this.#regions.map((one) => one.close()));
+    await this.#growth.catch(() => {});
+    await this.#regions.close();
     if (this.#control !== undefined) await removeControlFile(this.#dataDir);
     await this.#storage.close();
     this.#clock.release();
@@ -131,79 +164,39 @@ export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
     await this.close();
   }
 
-  async #openRegions(options: CloudOptions): Promise<void> {
-    const { bookies, file, metadata } = this.#storage;
-    const switches = file.regions.map((name) => new RegionSwitch(region(name)));
-    const switchOf = (name: string) =>
-      present(
-        switches.find((one) => one.region === name),
-        name,
-      );
-    const replicas = switches.slice(0, REPLICAS_MAX);
-    const { write, traceLevel, delayMs = 0 } = options;
-    const clock = this.#clock;
-    const world: SharedWorld = {
-      clock,
-      trace: new ConsoleTrace({ write, clock, ...(traceLevel === undefined ? {} : { level: traceLevel }) }),
-      placement: regionAware,
-      metadata,
-      replicas,
-      bookies: bookies.map((one) => ({ ...one, region: switchOf(one.address.place.region) })),
-      delayMs,
-    };
-    const { config } = this.#default;
-    for (const [index, home] of switches.entries()) {
-      const open = LocalRegion.open({
-        region: home,
-        port: options.port === 0 ? 0 : options.port + index,
-        start: () => startFunctions(world, home, (outgoing) => this.#settler(home, outgoing, delayMs)),
-        api: {
-          defaultConfig: config,
-          health: async () => cloudHealth(switches, replicas, config),
-          onFault: (error, requestId) => write(faultText(home.region, requestId, error)),
-        },
-      });
-      this.#regions.push(await open);
-    }
+  async #addBookies(records: readonly BookieRecord[]): Promise<readonly string[]> {
+    const opened = await this.#storage.add(records, this.#regions.replicaCount);
+    // Reachable first: once registered, any function may choose them.
+    this.#regions.addBookies(opened);
+    await this.#storage.register(opened);
+    return opened.map((one) => one.address.id);
+  }
+
+  #inTurn<T>(addition: () => Promise<T>): Promise<T> {
+    const added = this.#growth.catch(() => {}).then(addition);
+    this.#growth = added;
+    added.catch(() => {}); // whoever asked is told
+    return added;
   }
 
   async #openControl(): Promise<void> {
-    const token = randomToken(new SystemRandom());
-    const app = controlApp(this, token);
+    const app = controlApp(this, this.#token);
     this.#control = await LoopbackServer.open({
       name: "control",
       port: 0,
       serve: async (request) => await app.fetch(request),
     });
-    const regions = this.#regions.map((one) => ({ name: one.region.region, url: one.url }));
-    await writeControlFile(this.#dataDir, { pid: process.pid, url: this.#control.url, token, regions });
+    await this.#tellControl();
   }
 
-  /** The owner's append function settles; if it is silent, one's own takes over (rule 14). */
-  #settler(home: RegionSwitch, outgoing: Gate, delayMs: number): Settler {
-    const settleIn = (where: LocalRegion, log: LogName) =>
-      within(this.#clock, SETTLE_WAIT_MS, `settling ${log} in ${where.region.region}`, () =>
-        outgoing("settle", () =>
-          roundTrip(this.#clock, where.region === home ? 0 : delayMs, () =>
-            where.region.call("settle", () => where.append.settle(log)),
-          ),
-        ),
-      );
-    return {
-      settle: async (ownerRegion, log) => {
-        const owner = this.#regions.find((one) => one.region.region === ownerRegion);
-        const own = present(
-          this.#regions.find((one) => one.region === home),
-          "one's own region",
-        );
-        if (owner === undefined || owner === own) return await settleIn(own, log);
-        try {
-          await settleIn(owner, log);
-        } catch {
-          await settleIn(own, log);
-        }
-      },
-    };
+  async #tellControl(): Promise<void> {
+    const regions = this.regions().map(({ name, url }) => ({ name, url }));
+    await writeControlFile(this.#dataDir, {
+      pid: process.pid,
+      url: this.controlUrl,
+      token: this.#token,
+      regions,
+    });
   }
 }
 

@@ -1,7 +1,7 @@
 /** One region of the embedded cloud: its switch, its functions, its port. */
 import { createApi } from "../api/api.ts";
 import type { ApiApp, ApiOptions } from "../api/routing.ts";
-import type { AppendOperations, ReadOperations } from "../protocol/log/operations.ts";
+import type { AppendOperations, ReadOperations, RegionOperations } from "../protocol/log/operations.ts";
 import { LoopbackServer } from "./loopback-server.ts";
 import type { RegionFunctions } from "./region-functions.ts";
 import type { Manner, RegionSwitch } from "./region-switch.ts";
@@ -40,6 +40,7 @@ export class LocalRegion {
       region: fields.region.region,
       append: local.#appends(),
       read: local.#reads(),
+      regions: local.#regions(),
     });
     local.#server = await LoopbackServer.open({
       name: fields.region.region,
@@ -75,6 +76,11 @@ export class LocalRegion {
       this.#functions = this.#start();
       this.region.up();
     });
+  }
+
+  /** New functions, which know what there is now; what the old ones began goes on. */
+  restart(): void {
+    this.#functions = this.#start();
   }
 
   async close(): Promise<void> {
@@ -114,6 +120,15 @@ export class LocalRegion {
       read: (request) => this.#functions.read.read(request),
       tail: (name, consistency) => this.#functions.read.tail(name, consistency),
       showLedger: (id) => this.#functions.read.showLedger(id),
+    };
+  }
+
+  #regions(): RegionOperations {
+    return {
+      regions: () => this.#functions.regions.regions(),
+      setRegionState: (region, state) => this.#functions.regions.setRegionState(region, state),
+      setBookieState: (region, bookie, state) =>
+        this.#functions.regions.setBookieState(region, bookie, state),
     };
   }
 }

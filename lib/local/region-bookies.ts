@@ -14,6 +14,7 @@ export interface LocalBookie {
 }
 
 export interface RegionBookiesFields {
+  /** All there are; those that are added later are found here, too. */
   readonly bookies: readonly LocalBookie[];
   /** Where the calling functions run. */
   readonly from: RegionSwitch;
@@ -25,16 +26,18 @@ export interface RegionBookiesFields {
 }
 
 export class RegionBookies implements Bookies {
-  readonly #bookies: ReadonlyMap<BookieId, Bookie>;
-  readonly #outgoing: Gate;
+  readonly #reached = new Map<BookieId, Bookie>();
 
-  constructor(fields: RegionBookiesFields) {
-    this.#outgoing = fields.outgoing;
-    this.#bookies = new Map(fields.bookies.map((one) => [one.address.id, reached(one, fields)]));
-  }
+  constructor(private readonly fields: RegionBookiesFields) {}
 
   bookie(id: BookieId): Bookie {
-    return this.#bookies.get(id) ?? gatedBookie(nobody(id), this.#outgoing);
+    const known = this.#reached.get(id);
+    if (known !== undefined) return known;
+    const found = this.fields.bookies.find((one) => one.address.id === id);
+    if (found === undefined) return gatedBookie(nobody(id), this.fields.outgoing);
+    const bookie = reached(found, this.fields);
+    this.#reached.set(id, bookie);
+    return bookie;
   }
 }
 

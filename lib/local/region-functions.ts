@@ -12,10 +12,12 @@ import { unavailable } from "../protocol/errors.ts";
 import type { LedgerPorts } from "../protocol/ledger/ledger-ports.ts";
 import { LogAppends } from "../protocol/log/log-appends.ts";
 import { LogReads } from "../protocol/log/log-reads.ts";
-import type { AppendOperations, ReadOperations } from "../protocol/log/operations.ts";
+import type { AppendOperations, ReadOperations, RegionOperations } from "../protocol/log/operations.ts";
 import type { Settler } from "../protocol/log/settler.ts";
+import { RegisteredRegions } from "../protocol/placement/operate-regions.ts";
 import type { Placement } from "../protocol/placement/placement.ts";
 import { Quarantine } from "../protocol/placement/quarantine.ts";
+import { Registry } from "../protocol/placement/registry.ts";
 import type { Clock, MetadataStore, Trace } from "../protocol/ports.ts";
 import { Suspects } from "../protocol/reads/suspects.ts";
 import { gatedMetadata } from "./gated-ports.ts";
@@ -26,6 +28,7 @@ import type { Gate, RegionSwitch } from "./region-switch.ts";
 export interface RegionFunctions {
   readonly append: AppendOperations;
   readonly read: ReadOperations;
+  readonly regions: RegionOperations;
 }
 
 /** What all regions' functions reach, each through its own gates. */
@@ -35,6 +38,7 @@ export interface SharedWorld {
   readonly placement: Placement;
   readonly metadata: MetadataStore;
   readonly replicas: readonly RegionSwitch[];
+  /** All there are; those that are added later are found here, too. */
   readonly bookies: readonly LocalBookie[];
   /** Round trip between two regions. */
   readonly delayMs: number;
@@ -47,9 +51,11 @@ export function startFunctions(
   settler: (outgoing: Gate) => Settler,
 ): RegionFunctions {
   const outgoing = lifelong(home);
+  const forAppends = portsOf(world, home, outgoing);
   return {
-    append: new LogAppends(portsOf(world, home, outgoing)),
+    append: new LogAppends(forAppends),
     read: new LogReads(portsOf(world, home, outgoing), settler(outgoing)),
+    regions: new RegisteredRegions(forAppends),
   };
 }
 
@@ -67,14 +73,16 @@ function portsOf(world: SharedWorld, home: RegionSwitch, outgoing: Gate): Ledger
   const { clock, trace, placement, bookies, delayMs, replicas } = world;
   const replica = metadataReplicas({ store: world.metadata, replicas, region: home.region, clock, delayMs });
   const random = new SystemRandom();
+  const metadata = boundedMetadata(gatedMetadata(replica, outgoing), clock);
+  const known = bookies.map((one) => one.address);
   return {
     clock,
     random,
     digest: new NodeDigest(),
     trace,
-    metadata: boundedMetadata(gatedMetadata(replica, outgoing), clock),
+    metadata,
     bookies: new RegionBookies({ bookies, from: home, outgoing, clock, delayMs }),
-    topology: { bookies: () => bookies.map((one) => one.address) },
+    topology: new Registry({ metadata, clock }, known),
     placement,
     suspects: new Suspects(clock),
     quarantine: new Quarantine({ clock, random }),

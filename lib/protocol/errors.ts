@@ -21,6 +21,8 @@ export const errorRules = {
   log_exists: { retryable: false, sideEffects: "none" },
   log_sealed: { retryable: false, sideEffects: "none" },
   ledger_not_found: { retryable: false, sideEffects: "none" },
+  region_not_found: { retryable: false, sideEffects: "none" },
+  bookie_not_found: { retryable: false, sideEffects: "none" },
   seq_num_mismatch: { retryable: false, sideEffects: "none" },
   position_trimmed: { retryable: false, sideEffects: "none" },
   position_unwritten: { retryable: false, sideEffects: "none" },

@@ -7,6 +7,15 @@ import type { BookieId, EntryId, LedgerId, LogIncarnation, Region, SeqNum } from
 export type TraceEvent =
   | { readonly event: "ledger-created"; readonly ledgerId: LedgerId; readonly ensemble: readonly BookieId[] }
   | { readonly event: "entry-acknowledged"; readonly ledgerId: LedgerId; readonly entryId: EntryId }
+  /** Enough bookies hold the entry, in too few regions: an ensemble that placement would refuse. */
+  | {
+      readonly event: "ack-waits-for-regions";
+      readonly ledgerId: LedgerId;
+      readonly entryId: EntryId;
+      readonly regions: readonly Region[];
+      /** So many entries of this writer, this one included. */
+      readonly count: number;
+    }
   | {
       readonly event: "bookie-failed";
       readonly ledgerId: LedgerId;

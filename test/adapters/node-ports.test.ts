@@ -56,7 +56,7 @@ describe("trace lines", () => {
 
   it("are quiet by default: only what a person must look at", () => {
     const events = linesAt().map((text) => JSON.parse(text).event);
-    expect(events).toEqual(["corrupt-entry", "log-alarm"]);
+    expect(events).toEqual(["ack-waits-for-regions", "corrupt-entry", "log-alarm"]);
   });
 
   it("grow with the level, and are none when off", () => {

@@ -10,6 +10,7 @@ export function apiUnderTest() {
   const api = createApi({
     append: logs,
     read: logs,
+    regions: logs,
     region: here,
     defaultConfig: { replication: presets.standard, digest: "crc32", segmentBytesMax: 1 << 20 },
     health: async () => ({

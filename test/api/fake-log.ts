@@ -1,12 +1,14 @@
 /** A log in memory behind the surface's two interfaces; any operation can be told to fail. */
 import { FencelineError } from "../../lib/protocol/errors.ts";
 import {
+  type BookieId,
   bookieId,
   entryId,
   type LedgerId,
   type LogName,
   ledgerId,
   logIncarnation,
+  type Region,
   region,
   segmentNumber,
   seqNum,
@@ -24,7 +26,10 @@ import type {
   ReadAnswer,
   ReadOperations,
   ReadRequest,
+  RegionDescription,
+  RegionOperations,
 } from "../../lib/protocol/log/operations.ts";
+import type { BookieState, RegionState } from "../../lib/protocol/placement/placement.ts";
 
 export const here = region("us-east-1");
 export const fakeLedgerId = ledgerId(42);
@@ -35,11 +40,24 @@ interface FakeLog {
   readonly records: LogRecord[];
 }
 
-export class FakeLogs implements AppendOperations, ReadOperations {
+export class FakeLogs implements AppendOperations, ReadOperations, RegionOperations {
   readonly logs = new Map<LogName, FakeLog>();
   /** Thrown by the next operation, whichever it is. */
   failure: unknown;
   readonly appended: AppendRequest[] = [];
+  /** What each creation is warned of. */
+  warnings: string[] = [];
+  known: RegionDescription[] = [
+    {
+      region: here,
+      state: "accepting",
+      bookies: [
+        { id: bookieId("us-east-1.b1~s1"), place: { region: here, rack: "a" }, state: "writable" },
+        { id: bookieId("us-east-1.b2~s2"), place: { region: here, rack: "b" }, state: "read-only" },
+      ],
+    },
+    { region: region("us-west-2"), state: "draining", bookies: [] },
+  ];
   #ledger: LedgerMetadata = newLedger({
     ledgerId: fakeLedgerId,
     replication: { ensembleSize: 1, writeQuorum: 1, ackQuorum: 1, minRegions: 1 },
@@ -53,7 +71,7 @@ export class FakeLogs implements AppendOperations, ReadOperations {
     const known = this.logs.get(name);
     if (known !== undefined) {
       if (JSON.stringify(known.description.config) === JSON.stringify(config)) {
-        return { created: false, description: known.description };
+        return { created: false, description: known.description, warnings: this.warnings };
       }
       throw new FencelineError("log_exists", { message: `${name} exists with another configuration` });
     }
@@ -66,7 +84,7 @@ export class FakeLogs implements AppendOperations, ReadOperations {
       createdAtMs: 1,
     };
     this.logs.set(name, { description, records: [] });
-    return { created: true, description };
+    return { created: true, description, warnings: this.warnings };
   }
 
   async append(request: AppendRequest): Promise<AppendAck> {
@@ -164,6 +182,35 @@ export class FakeLogs implements AppendOperations, ReadOperations {
     this.#failIfTold();
     if (id === fakeLedgerId) return this.#ledger;
     throw new FencelineError("ledger_not_found", { message: `no ledger ${id}` });
+  }
+
+  async regions(): Promise<readonly RegionDescription[]> {
+    this.#failIfTold();
+    return this.known;
+  }
+
+  async setRegionState(name: Region, state: RegionState): Promise<RegionDescription> {
+    this.#failIfTold();
+    const changed = { ...this.#region(name), state };
+    this.known = this.known.map((one) => (one.region === name ? changed : one));
+    return changed;
+  }
+
+  async setBookieState(name: Region, id: BookieId, state: BookieState) {
+    this.#failIfTold();
+    const found = this.#region(name);
+    const bookie = found.bookies.find((one) => one.id === id);
+    if (bookie === undefined) throw new FencelineError("bookie_not_found", { message: `no bookie ${id}` });
+    const changed = { ...bookie, state };
+    const bookies = found.bookies.map((one) => (one.id === id ? changed : one));
+    this.known = this.known.map((one) => (one.region === name ? { ...one, bookies } : one));
+    return changed;
+  }
+
+  #region(name: Region): RegionDescription {
+    const found = this.known.find((one) => one.region === name);
+    if (found !== undefined) return found;
+    throw new FencelineError("region_not_found", { message: `no region ${name}` });
   }
 
   #find(name: LogName): FakeLog {

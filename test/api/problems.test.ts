@@ -17,6 +17,8 @@ const table: Readonly<Record<ErrorCode, readonly [number, boolean, "none" | "pos
   log_exists: [409, false, "none"],
   log_sealed: [409, false, "none"],
   ledger_not_found: [404, false, "none"],
+  region_not_found: [404, false, "none"],
+  bookie_not_found: [404, false, "none"],
   seq_num_mismatch: [412, false, "none"],
   position_trimmed: [410, false, "none"],
   position_unwritten: [416, false, "none"],

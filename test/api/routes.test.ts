@@ -194,6 +194,9 @@ describe("every answer", () => {
       "GET /v1/logs/{log}/records",
       "GET /v1/logs/{log}/records/tail",
       "GET /v1/logs/{log}/segments",
+      "GET /v1/regions",
+      "PATCH /v1/regions/{region}",
+      "PATCH /v1/regions/{region}/bookies/{bookie}",
       "POST /v1/ledgers/{id}/recover",
       "POST /v1/logs/{log}/records",
       "POST /v1/logs/{log}/settle",
@@ -202,6 +205,8 @@ describe("every answer", () => {
     const { schemas } = document.components;
     expect(schemas.Append).toMatchObject({ additionalProperties: false, required: ["records"] });
     expect(schemas.Append?.properties.match_seq_num).toMatchObject({ type: "integer", maximum: 2 ** 53 - 1 });
+    expect(schemas.RegionState).toMatchObject({ additionalProperties: false, required: ["state"] });
+    expect(schemas.CreatedLog?.required).toContain("warnings");
     expect(schemas.Problem?.required).toEqual(expect.arrayContaining(["code", "retryable", "side_effects"]));
   });
 });

@@ -1,44 +1,14 @@
 /** The commands as a user types them: data on stdout, the rest on stderr, exit codes. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { PassThrough, Writable } from "node:stream";
+import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { runCommand } from "../../lib/cli/main.ts";
 import { FencelineError } from "../../lib/protocol/errors.ts";
 import { ScratchDirectory } from "../adapters/scratch-directory.ts";
 import { fakeLedgerId } from "../api/fake-log.ts";
 import { FaultyEndpoint } from "./faulty-endpoint.ts";
-
-class Collected extends Writable {
-  readonly chunks: Buffer[] = [];
-
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    this.chunks.push(chunk);
-    done();
-  }
-
-  get bytes(): Buffer {
-    return Buffer.concat(this.chunks);
-  }
-}
-
-async function run(
-  args: readonly string[],
-  input: string | Buffer = "",
-  signal = new AbortController().signal,
-) {
-  const [stdout, stderr] = [new Collected(), new Collected()];
-  const stdin = new PassThrough();
-  stdin.end(input);
-  const code = await runCommand(args, { stdin, stdout, stderr }, signal);
-  return { code, out: stdout.bytes.toString(), bytes: stdout.bytes, err: stderr.bytes.toString() };
-}
-
-/** A command line with the endpoint behind it. */
-function at(endpoint: FaultyEndpoint) {
-  return (line: string, input?: string | Buffer) =>
-    run([...line.split(" "), "--endpoint", endpoint.url, "--retry-for", "1"], input);
-}
+import { at, Collected, run } from "./run-command.ts";
 
 describe("a log, from its creation to its records", () => {
   test("create, append, read, logs, describe", async () => {

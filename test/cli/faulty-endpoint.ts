@@ -22,6 +22,7 @@ export class FaultyEndpoint implements AsyncDisposable {
     const api = createApi({
       append: endpoint.logs,
       read: endpoint.logs,
+      regions: endpoint.logs,
       region: here,
       defaultConfig: { replication: presets.standard, digest: "crc32", segmentBytesMax: 1 << 20 },
       health: () => Promise.reject(new Error("not asked")),

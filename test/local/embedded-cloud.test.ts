@@ -106,9 +106,7 @@ describe("the data directory", () => {
   test("has the regions that it was made with", async () => {
     await using running = await RunningCloud.start({ regions: "2" });
     await running.stop();
-    await expect(running.open({ regions: "3" })).rejects.toThrow(
-      /made with the regions us-east-1, us-east-2/,
-    );
+    await expect(running.open({ regions: "3" })).rejects.toThrow(/has the regions us-east-1, us-east-2, not/);
     await running.open();
     expect(running.cloud.regions()).toHaveLength(2);
   });

@@ -5,6 +5,7 @@ import type { Timer } from "../../lib/protocol/ports.ts";
 
 export class HurriedClock implements CloudClock {
   readonly #clock = new SystemClock();
+  #leaptMs = 0;
 
   constructor(private readonly factor: number) {}
 
@@ -13,11 +14,16 @@ export class HurriedClock implements CloudClock {
   }
 
   monotonicMs(): number {
-    return this.#clock.monotonicMs() * this.factor;
+    return this.#clock.monotonicMs() * this.factor + this.#leaptMs;
   }
 
   startTimer(delayMs: number, fire: () => void): Timer {
     return this.#clock.startTimer(delayMs / this.factor, fire);
+  }
+
+  /** So much time is gone at once, for whoever asks; timers that run are not hurried by it. */
+  leap(durationMs: number): void {
+    this.#leaptMs += durationMs;
   }
 
   release(): void {

@@ -9,6 +9,7 @@ export type TraceLevel = (typeof levels)[number];
 const levelOf: Readonly<Record<TraceEvent["event"], Exclude<TraceLevel, "off">>> = {
   "ledger-created": "info",
   "entry-acknowledged": "debug",
+  "ack-waits-for-regions": "error",
   "bookie-failed": "warn",
   "ensemble-changed": "info",
   "ensemble-change-refused": "warn",

@@ -119,7 +119,7 @@ function choose(
   return fault === undefined ? answer : { kind: "refused", reason: `placement is at fault: ${fault}` };
 }
 
-/** Why a policy's answer may not be followed. Looked at before any copy goes out, and whoever the policy is (E3). */
+/** Why a policy's answer may not be followed, whoever the policy is; asked before any copy goes out (E3). */
 function faultOf(
   ensemble: Fragment["ensemble"],
   before: Fragment["ensemble"],

@@ -9,30 +9,42 @@ import { directoryKey, type LogConfig, type LogItem, logKey, logNameKey } from "
 import type { Replication } from "../ledger/ledger-metadata.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import { limits } from "../limits.ts";
+import type { LogAdmission } from "../placement/admit-log.ts";
 import { removeItem, updateItem } from "../update-item.ts";
 import type { LogDescription } from "./operations.ts";
 
 export interface LogCreation {
   readonly created: boolean;
   readonly description: LogDescription;
+  /** What its quorum sizes cannot do in the present topology. */
+  readonly warnings: readonly string[];
 }
 
 type CreatePorts = Pick<LedgerPorts, "metadata" | "random" | "clock">;
 
-/** Throws `invalid_request`, `log_exists` if the name has another configuration, and what the ports throw. */
-export async function createLog(ports: CreatePorts, name: LogName, config: LogConfig): Promise<LogCreation> {
+/**
+ * Asks for admission if there is no such log yet: one that exists is found whatever became of the topology.
+ * Throws `invalid_request`, `log_exists` if the name has another configuration, and what the ports throw.
+ */
+export async function createLog(
+  ports: CreatePorts,
+  name: LogName,
+  config: LogConfig,
+  askAdmission: () => LogAdmission,
+): Promise<LogCreation> {
   checkConfig(config);
   for (let round = 0; round < limits.updateRoundsMax; round++) {
     const named = (await ports.metadata.get(logNameKey(name), "consistent"))?.item;
     if (named?.kind === "log-name") {
       const found = await readLog(ports, named.log);
-      if (found !== undefined) return await existing(ports, found, config);
+      if (found !== undefined) return await existing(ports, found, config, askAdmission);
     }
+    const warnings = admitted(askAdmission());
     const dead = named?.kind === "log-name" ? named.log : undefined;
     const item = await putLog(ports, name, config);
     if (await takeName(ports, item, dead)) {
       await listInDirectory(ports, name);
-      return { created: true, description: describe(item) };
+      return { created: true, description: describe(item), warnings };
     }
   }
   throw new FencelineError("not_ready", {
@@ -46,7 +58,29 @@ export function describe(item: LogItem): LogDescription {
   return { name, log, config, state, trimPoint, createdAtMs };
 }
 
-async function existing(ports: CreatePorts, found: LogItem, config: LogConfig): Promise<LogCreation> {
+/** The warnings that come with an admission. */
+function admitted(admission: LogAdmission): readonly string[] {
+  if (admission.kind === "accepted") return admission.warnings;
+  const { reason, change, smallestAckQuorum } = admission;
+  const ageS = limits.registryAgeMaxMs / 1_000;
+  const known = change.includes("topology")
+    ? `. A bookie or region that was added or accepted less than ${ageS} s ago may not be known here yet`
+    : "";
+  throw new FencelineError("invalid_request", {
+    message: `a log with these quorum sizes is refused: ${reason}${known}. Nothing was created`,
+    details: {
+      change,
+      ...(smallestAckQuorum === undefined ? {} : { smallest_ack_quorum: smallestAckQuorum }),
+    },
+  });
+}
+
+async function existing(
+  ports: CreatePorts,
+  found: LogItem,
+  config: LogConfig,
+  askAdmission: () => LogAdmission,
+): Promise<LogCreation> {
   const name = JSON.stringify(found.name);
   if (found.state !== "active") {
     throw new FencelineError("not_ready", { message: `log ${name} is being deleted; create it again later` });
@@ -60,7 +94,9 @@ async function existing(ports: CreatePorts, found: LogItem, config: LogConfig): 
     });
   }
   await listInDirectory(ports, found.name);
-  return { created: false, description: describe(found) };
+  const admission = askAdmission();
+  const warnings = admission.kind === "accepted" ? admission.warnings : [admission.reason];
+  return { created: false, description: describe(found), warnings };
 }
 
 async function putLog(ports: CreatePorts, name: LogName, config: LogConfig): Promise<LogItem> {

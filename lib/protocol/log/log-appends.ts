@@ -5,6 +5,7 @@ import type { LogConfig } from "../items.ts";
 import type { LedgerMetadata } from "../ledger/ledger-metadata.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import { recoverLedger } from "../ledger/recover-ledger.ts";
+import { type AskAdmission, admitLog } from "../placement/admit-log.ts";
 import { createLog, type LogCreation } from "./create-log.ts";
 import { KnownLedgers } from "./known-ledgers.ts";
 import { LogNames } from "./log-names.ts";
@@ -18,7 +19,11 @@ export class LogAppends implements AppendOperations {
   readonly #names: LogNames;
   readonly #writers: WarmWriters;
 
-  constructor(private readonly ports: LedgerPorts) {
+  /** `askAdmission`: the shipped rule, unless a test needs quorum sizes that it refuses. */
+  constructor(
+    private readonly ports: LedgerPorts,
+    private readonly askAdmission: AskAdmission = admitLog,
+  ) {
     this.#names = new LogNames(ports.metadata);
     // How a mismatched append looks at what stands at its place; it settles nothing.
     const reader = { ...ports, known: new KnownLedgers(ports) };
@@ -28,7 +33,9 @@ export class LogAppends implements AppendOperations {
   }
 
   createLog(name: LogName, config: LogConfig): Promise<LogCreation> {
-    return createLog(this.ports, name, config);
+    this.#refreshTopology();
+    const ask = () => this.askAdmission(config.replication, this.ports.topology);
+    return createLog(this.ports, name, config, ask);
   }
 
   /**
@@ -36,18 +43,29 @@ export class LogAppends implements AppendOperations {
    * checks.
    */
   append(request: AppendRequest): Promise<AppendAck> {
+    this.#refreshTopology();
     return this.#names.with(request.log, (log) => this.#writers.of(log).append(request));
   }
 
   settle(name: LogName): Promise<void> {
+    this.#refreshTopology();
     return this.#names.with(name, (log) => settleLog(this.ports, log, this.#writers.find(log)));
   }
 
   async recoverLedger(id: LedgerId): Promise<LedgerMetadata> {
+    this.#refreshTopology();
     const ledger = await recoverLedger(this.ports, id);
     if (ledger !== undefined) return ledger;
     throw new FencelineError("ledger_not_found", {
       message: `there is no ledger ${id}; take an id from the log's segments`,
     });
+  }
+
+  /**
+   * Asked with each request, a copy that has become old is read anew beside it, and a ledger that is needed
+   * hours after the last one is not placed on what was known then.
+   */
+  #refreshTopology(): void {
+    this.ports.topology.bookies();
   }
 }

@@ -2,9 +2,20 @@
  * What a log does for its users: the operations that the HTTP surface, the CLI and the embedded cloud call.
  * Values are checked and typed here; nothing below checks them again.
  */
-import type { EntryId, LedgerId, LogIncarnation, LogName, Region, SegmentNumber, SeqNum } from "../ids.ts";
+import type {
+  BookieId,
+  EntryId,
+  LedgerId,
+  LogIncarnation,
+  LogName,
+  Region,
+  SegmentNumber,
+  SeqNum,
+} from "../ids.ts";
 import type { LogConfig, SegmentCompletion } from "../items.ts";
 import type { LedgerMetadata } from "../ledger/ledger-metadata.ts";
+import type { BookieAddress } from "../place.ts";
+import type { BookieState, RegionState } from "../placement/placement.ts";
 
 /** Name and value of a record header, as bytes. */
 export type RecordHeader = readonly [name: Uint8Array, value: Uint8Array];
@@ -113,11 +124,19 @@ export interface TailAnswer {
  * here.
  */
 export interface AppendOperations {
-  /** Creates the log, or finds it with the same configuration. `log_exists` if the configuration differs. */
+  /**
+   * Creates the log, or finds it with the same configuration. `log_exists` if the configuration differs,
+   * `invalid_request` if admission refuses its quorum sizes.
+   */
   createLog(
     name: LogName,
     config: LogConfig,
-  ): Promise<{ readonly created: boolean; readonly description: LogDescription }>;
+  ): Promise<{
+    readonly created: boolean;
+    readonly description: LogDescription;
+    /** Why some of the present regions could not host the log without the others. */
+    readonly warnings: readonly string[];
+  }>;
   append(request: AppendRequest): Promise<AppendAck>;
   /**
    * Makes everything acknowledged so far readable to strong readers, also with bookies of the tail down (rule
@@ -140,4 +159,28 @@ export interface ReadOperations {
   read(request: ReadRequest): Promise<ReadAnswer>;
   tail(name: LogName, consistency: "strong" | "local"): Promise<TailAnswer>;
   showLedger(id: LedgerId): Promise<LedgerMetadata>;
+}
+
+export interface RegionDescription {
+  readonly region: Region;
+  readonly state: RegionState;
+  readonly bookies: readonly BookieDescription[];
+}
+
+export interface BookieDescription extends BookieAddress {
+  readonly state: BookieState;
+}
+
+/**
+ * What operators say of regions and bookies. It moves new copies only; what is stored stays where it is.
+ * Functions at work know within ten seconds, one that was idle asks with its first request. Each change may
+ * be made twice.
+ */
+export interface RegionOperations {
+  /** Every known region in order of name, read consistently. */
+  regions(): Promise<readonly RegionDescription[]>;
+  /** Throws `region_not_found`. */
+  setRegionState(region: Region, state: RegionState): Promise<RegionDescription>;
+  /** Throws `region_not_found`, or `bookie_not_found` if the region has no such bookie. */
+  setBookieState(region: Region, bookie: BookieId, state: BookieState): Promise<BookieDescription>;
 }

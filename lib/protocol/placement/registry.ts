@@ -5,9 +5,17 @@
  * Y1 `bookies` and `states` answer at once, from the last copy that was read.
  * Y2 A copy that is older than the refresh interval is read anew in the background; a failed read keeps it.
  * Y3 What it says moves new copies only: nothing about safety rests on how old it is.
+ * Y4 A copy never takes the place of one whose reading began later.
  */
 import type { BookieId, Region } from "../ids.ts";
-import { BOOKIES_PARTITION, type BookieItem, bookieKey, REGIONS_PARTITION, regionKey } from "../items.ts";
+import {
+  BOOKIES_PARTITION,
+  type BookieItem,
+  bookieKey,
+  REGIONS_PARTITION,
+  type RegionItem,
+  regionKey,
+} from "../items.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import type { Clock, MetadataStore, Topology, Versioned } from "../ports.ts";
@@ -17,6 +25,8 @@ import type { BookieState, RegionState, TopologyStates } from "./placement.ts";
 export class Registry implements Topology {
   #bookies: readonly BookieAddress[];
   #states: TopologyStates = { bookies: new Map(), regions: new Map() };
+  #begun = 0;
+  #newest = 0;
   #readAtMs = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
 
@@ -55,19 +65,38 @@ export class Registry implements Topology {
 
   async #read(consistency: "consistent" | "stale"): Promise<void> {
     this.#readAtMs = this.ports.clock.monotonicMs();
-    const [regions, bookies] = await Promise.all([
-      readAll(this.ports.metadata, REGIONS_PARTITION, consistency),
-      readAll(this.ports.metadata, BOOKIES_PARTITION, consistency),
-    ]);
-    const known = bookies.flatMap(({ item }) => (item.kind === "bookie" ? [item] : []));
-    this.#bookies = known.map((item) => item.address);
+    this.#begun++;
+    const ordinal = this.#begun;
+    const { regions, bookies } = await readRegistry(this.ports.metadata, consistency);
+    if (ordinal < this.#newest) return; // Y4
+    this.#newest = ordinal;
+    this.#bookies = bookies.map((item) => item.address);
     this.#states = {
-      bookies: new Map<BookieId, BookieState>(known.map((item) => [item.address.id, item.state])),
-      regions: new Map<Region, RegionState>(
-        regions.flatMap(({ item }) => (item.kind === "region" ? [[item.region, item.state]] : [])),
-      ),
+      bookies: new Map<BookieId, BookieState>(bookies.map((item) => [item.address.id, item.state])),
+      regions: new Map<Region, RegionState>(regions.map((item) => [item.region, item.state])),
     };
   }
+}
+
+export interface RegistryItems {
+  /** Regions of which something was ever said. */
+  readonly regions: readonly RegionItem[];
+  readonly bookies: readonly BookieItem[];
+}
+
+/** All of the registry, in order of names. Throws what the store throws. */
+export async function readRegistry(
+  metadata: MetadataStore,
+  consistency: "consistent" | "stale",
+): Promise<RegistryItems> {
+  const [regions, bookies] = await Promise.all([
+    readAll(metadata, REGIONS_PARTITION, consistency),
+    readAll(metadata, BOOKIES_PARTITION, consistency),
+  ]);
+  return {
+    regions: regions.flatMap(({ item }) => (item.kind === "region" ? [item] : [])),
+    bookies: bookies.flatMap(({ item }) => (item.kind === "bookie" ? [item] : [])),
+  };
 }
 
 /** Makes a bookie known. One that is known keeps its state. */

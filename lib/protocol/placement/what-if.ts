@@ -1,4 +1,4 @@
-/** Admission and placement for a topology that need not exist: what a planner asks before anything is built. */
+/** Admission and placement for a topology that need not exist: asked before anything is built. */
 import { bookieId, type EntryId, ledgerId, type Region, region } from "../ids.ts";
 import type { Replication } from "../ledger/ledger-metadata.ts";
 import { writeSet } from "../ledger/write-set.ts";

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { FencelineError } from "../../../lib/protocol/errors.ts";
 import { logName } from "../../../lib/protocol/ids.ts";
 import { directoryKey, logKey, logNameKey } from "../../../lib/protocol/items.ts";
+import { LogAppends } from "../../../lib/protocol/log/log-appends.ts";
 import { LOG, type LogClient, LogWorld } from "../../scenarios/log/log-world.ts";
 
 const NEW = logName("new/log");
@@ -54,6 +55,47 @@ test("quorum sizes out of order and impossible segment sizes are refused", async
     const outcome = created(w.client("P").appends.createLog(NEW, config));
     expect(await w.run(outcome)).toBe("invalid_request, side effects none");
   }
+});
+
+describe("admission", () => {
+  const shipped = (w: LogWorld, client: string) => new LogAppends(w.client(client).ports);
+  // Four bookies in three regions: 3/3/2 m2 lets both acks lie in one region when only two are left.
+  const legal = { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 };
+
+  test("refuses sizes that do not keep their promise, with the smallest ack quorum; nothing is left over", async () => {
+    const w = await LogWorld.make();
+    const refusal = shipped(w, "P").createLog(NEW, w.config);
+    await expect(w.run(refusal)).rejects.toMatchObject({
+      code: "invalid_request",
+      sideEffects: "none",
+      message: expect.stringMatching(/ackQuorum is 2; .* it must be 3.* Nothing was created$/),
+      details: { change: ["ackQuorum"], smallest_ack_quorum: 3 },
+    });
+    expect(await w.world.metadata.get(logNameKey(NEW), "consistent")).toBeUndefined();
+    expect(await logItems(w)).toBe(0);
+  });
+
+  test("refuses more than the topology can hold, and says that it may know of additions late", async () => {
+    const w = await LogWorld.make();
+    const six = { ...w.config, replication: { ...legal, ensembleSize: 6, writeQuorum: 6, ackQuorum: 4 } };
+    await expect(w.run(shipped(w, "P").createLog(NEW, six))).rejects.toMatchObject({
+      code: "invalid_request",
+      message: expect.stringMatching(/has 4 bookies for an ensemble of 6.*less than 10 s ago/),
+    });
+  });
+
+  test("warns of survivors that could not host the log; a log that exists is found whatever is left", async () => {
+    const w = await LogWorld.make();
+    const config = { ...w.config, replication: legal };
+    const warnings = [expect.stringContaining("3 of 3 smallest sets of surviving regions cannot host")];
+    const first = await w.run(shipped(w, "P").createLog(NEW, config));
+    expect(first).toMatchObject({ created: true, warnings });
+    const second = await w.run(shipped(w, "Q").createLog(NEW, config));
+    expect(second).toMatchObject({ created: false, warnings });
+    w.world.addresses.splice(1);
+    const third = await w.run(shipped(w, "S").createLog(NEW, config));
+    expect(third).toMatchObject({ created: false, warnings: [expect.stringContaining("minRegions 2")] });
+  });
 });
 
 test("two create one name at once: one creates it, the other finds it, nothing is left over", async () => {

@@ -1,0 +1,86 @@
+/** `fenceline create`: a log by preset, by quorum sizes, or as the deployment says. */
+import { type Command, Option } from "commander";
+import type { CreateLogJson } from "../api/wire.ts";
+import { retrying } from "../client/retry.ts";
+import {
+  type ClientFlags,
+  type CommandContext,
+  clientCommand,
+  clientOf,
+  patienceOf,
+} from "./command-context.ts";
+import { UsageError } from "./exit-codes.ts";
+import { wholeNumber } from "./options.ts";
+import { note, writeResult } from "./output.ts";
+
+interface CreateFlags {
+  readonly preset?: NonNullable<CreateLogJson["preset"]>;
+  readonly ensemble?: number;
+  readonly writeQuorum?: number;
+  readonly ackQuorum?: number;
+  readonly minRegions?: number;
+  readonly digest?: NonNullable<CreateLogJson["digest"]>;
+  readonly segmentBytes?: number;
+}
+
+export function addCreate(program: Command, context: CommandContext): void {
+  const size = wholeNumber(1, 1_000_000);
+  clientCommand(program, "create <log>", "Creates a log, or finds it with the same configuration.")
+    .addOption(
+      new Option("--preset <name>", "quorum sizes by name").choices(["standard", "economy", "resilient"]),
+    )
+    .option("--ensemble <n>", "bookies that a fragment is striped over", size)
+    .option("--write-quorum <n>", "bookies that each entry goes to", size)
+    .option("--ack-quorum <n>", "bookies that must hold an entry before it is acknowledged", size)
+    .option("--min-regions <n>", "regions that those must span", size)
+    .addOption(new Option("--digest <type>", "how entries are sealed").choices(["crc32", "hmac-sha256"]))
+    .option("--segment-bytes <n>", "size at which a segment is rolled", wholeNumber(1_024, 2 ** 40))
+    .action(async (log: string, flags: ClientFlags & CreateFlags) => {
+      const config = configOf(flags);
+      const client = clientOf(flags, context);
+      const made = await retrying(patienceOf(flags, context), () => client.createLog(log, config));
+      const text = made.created ? `created ${log}` : `${log} was there, with this configuration`;
+      for (const warning of made.log.warnings) note(context.streams, `warning: ${warning}`);
+      await writeResult(context.streams, flags.output, { created: made.created, ...made.log }, text);
+    });
+}
+
+function configOf(flags: CreateFlags): CreateLogJson {
+  const replication = replicationOf(flags);
+  if (flags.preset !== undefined && replication !== undefined) {
+    throw new UsageError("--preset gives all quorum sizes; give it or the sizes, not both");
+  }
+  return {
+    ...(flags.preset === undefined ? {} : { preset: flags.preset }),
+    ...(replication === undefined ? {} : { replication }),
+    ...(flags.digest === undefined ? {} : { digest: flags.digest }),
+    ...(flags.segmentBytes === undefined ? {} : { segment_bytes_max: flags.segmentBytes }),
+  };
+}
+
+/** All four sizes or none: what is left out has no value that would be right for the others. */
+function replicationOf(flags: CreateFlags): CreateLogJson["replication"] {
+  const { ensemble, writeQuorum, ackQuorum, minRegions } = flags;
+  const given = { "--ensemble": ensemble, "--write-quorum": writeQuorum, "--ack-quorum": ackQuorum };
+  const missing = Object.entries({ ...given, "--min-regions": minRegions }).filter(
+    ([, n]) => n === undefined,
+  );
+  if (
+    ensemble !== undefined &&
+    writeQuorum !== undefined &&
+    ackQuorum !== undefined &&
+    minRegions !== undefined
+  ) {
+    return {
+      ensemble_size: ensemble,
+      write_quorum: writeQuorum,
+      ack_quorum: ackQuorum,
+      min_regions: minRegions,
+    };
+  }
+  if (missing.length === 4) return undefined;
+  const names = missing.map(([name]) => name).join(", ");
+  throw new UsageError(
+    `quorum sizes are given all together; ${names} ${missing.length === 1 ? "is" : "are"} missing`,
+  );
+}

@@ -1,0 +1,135 @@
+/**
+ * The regions of an embedded cloud: each with its switch, its functions and its port. Regions and bookies
+ * that are added later are reached by the functions of the earlier ones, and the other way round.
+ */
+import type { ApiOptions } from "../api/routing.ts";
+import { present } from "../protocol/assert.ts";
+import { type LogName, region } from "../protocol/ids.ts";
+import type { LogConfig } from "../protocol/items.ts";
+import type { Settler } from "../protocol/log/settler.ts";
+import { regionAware } from "../protocol/placement/region-aware.ts";
+import type { Clock, MetadataStore, Trace } from "../protocol/ports.ts";
+import { within } from "../protocol/waiting.ts";
+import { cloudHealth } from "./cloud-health.ts";
+import type { StorageBookie } from "./cloud-storage.ts";
+import { LocalRegion } from "./local-region.ts";
+import type { LocalBookie } from "./region-bookies.ts";
+import { startFunctions } from "./region-functions.ts";
+import { type Gate, RegionSwitch } from "./region-switch.ts";
+import { roundTrip } from "./round-trip.ts";
+
+export interface CloudRegionsFields {
+  readonly clock: Clock;
+  readonly trace: Trace;
+  readonly metadata: MetadataStore;
+  /** The first region's port, the others follow; 0 takes any free ones. */
+  readonly port: number;
+  /** Round trip between two regions. */
+  readonly delayMs: number;
+  /** The configuration of logs whose creator chooses none. */
+  readonly config: LogConfig;
+  readonly onFault: (region: string, requestId: string, error: unknown) => void;
+}
+
+/** Wait for the owner's region to settle a tail, before one's own region takes over. */
+const SETTLE_WAIT_MS = 1_500;
+
+export class CloudRegions {
+  readonly #fields: CloudRegionsFields;
+  readonly #switches: RegionSwitch[];
+  readonly #replicas: readonly RegionSwitch[];
+  readonly #bookies: LocalBookie[] = [];
+  readonly #open: LocalRegion[] = [];
+
+  /** `replicas`: how many of the regions, from the first on, have a metadata replica, now and later. */
+  constructor(fields: CloudRegionsFields, names: readonly string[], replicas: number) {
+    this.#fields = fields;
+    this.#switches = names.map((name) => new RegionSwitch(region(name)));
+    this.#replicas = this.#switches.slice(0, replicas);
+  }
+
+  get all(): readonly LocalRegion[] {
+    return this.#open;
+  }
+
+  get replicaCount(): number {
+    return this.#replicas.length;
+  }
+
+  find(name: string): LocalRegion | undefined {
+    return this.#open.find((one) => one.region.region === name);
+  }
+
+  /** Makes bookies of known regions reachable. */
+  addBookies(bookies: readonly StorageBookie[]): void {
+    for (const one of bookies) {
+      const at = this.#switches.find(({ region: name }) => name === one.address.place.region);
+      this.#bookies.push({ ...one, region: present(at, `a region for ${one.address.id}`) });
+    }
+  }
+
+  /** Opens the regions that there were from the start. Throws LocalError if a port is taken. */
+  async open(): Promise<void> {
+    for (const home of this.#switches) this.#open.push(await this.#openRegion(home));
+  }
+
+  /** Opens one more region. Throws LocalError if its port is taken; nothing is changed then. */
+  async add(name: string): Promise<void> {
+    const home = new RegionSwitch(region(name));
+    const opened = await this.#openRegion(home);
+    this.#switches.push(home);
+    this.#open.push(opened);
+  }
+
+  /** Takes the last region back, if nothing came of it. */
+  async takeBack(): Promise<void> {
+    this.#switches.pop();
+    await this.#open.pop()?.close();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#open.map((one) => one.close()));
+  }
+
+  async #openRegion(home: RegionSwitch): Promise<LocalRegion> {
+    const { clock, trace, metadata, port, delayMs, config, onFault } = this.#fields;
+    const [replicas, bookies] = [this.#replicas, this.#bookies];
+    const world = { clock, trace, placement: regionAware, metadata, replicas, bookies, delayMs };
+    const api: Pick<ApiOptions, "defaultConfig" | "health" | "onFault"> = {
+      defaultConfig: config,
+      health: async () => cloudHealth(this.#switches, replicas, config),
+      onFault: (error, requestId) => onFault(home.region, requestId, error),
+    };
+    return await LocalRegion.open({
+      region: home,
+      port: port === 0 ? 0 : port + this.#open.length,
+      start: () => startFunctions(world, home, (outgoing) => this.#settler(home, outgoing)),
+      api,
+    });
+  }
+
+  /** The owner's append function settles; if it is silent, one's own takes over (rule 14). */
+  #settler(home: RegionSwitch, outgoing: Gate): Settler {
+    const { clock, delayMs } = this.#fields;
+    const settleIn = (where: LocalRegion, log: LogName) =>
+      within(clock, SETTLE_WAIT_MS, `settling ${log} in ${where.region.region}`, () =>
+        outgoing("settle", () =>
+          roundTrip(clock, where.region === home ? 0 : delayMs, () =>
+            where.region.call("settle", () => where.append.settle(log)),
+          ),
+        ),
+      );
+    return {
+      settle: async (ownerRegion, log) => {
+        const owner = this.find(ownerRegion);
+        const own = present(this.find(home.region), "one's own region");
+        if (owner === undefined || owner === own) return await settleIn(own, log);
+        try {
+          await settleIn(owner, log);
+        } catch {
+          await settleIn(own, log);
+        }
+      },
+    };
+  }
+}
