@@ -4,15 +4,18 @@
  */
 const benches: Readonly<Record<string, () => Promise<unknown>>> = {
   placement: () => import("./placement.ts"),
+  reads: () => import("./reads.ts"),
 };
 
-const [name] = process.argv.slice(2);
-const bench = name === undefined ? undefined : benches[name];
-if (bench === undefined) {
-  const names = Object.keys(benches).join(", ");
-  process.stderr.write(`no bench ${name ?? "was named"}; there are: ${names}\n`);
-  process.exitCode = 2;
-} else {
+export async function main(name: string | undefined): Promise<void> {
+  const bench = name === undefined ? undefined : benches[name];
+  if (bench === undefined) {
+    process.stderr.write(`no bench ${name ?? "was named"}; there are: ${Object.keys(benches).join(", ")}\n`);
+    process.exitCode = 2;
+    return;
+  }
   process.argv.splice(2, 1);
   await bench();
 }
+
+await main(process.argv[2]);

@@ -1,0 +1,35 @@
+/** Every checker, in the order in which they look. */
+import { acknowledgedInOrder } from "./acknowledged-in-order.ts";
+import { acknowledgedKept } from "./acknowledged-kept.ts";
+import { acknowledgedWithinEnd } from "./acknowledged-within-end.ts";
+import { bookieAnswersTrue } from "./bookie-answers-true.ts";
+import type { Checker } from "./checker.ts";
+import { closedSealed } from "./closed-sealed.ts";
+import { closedWhole } from "./closed-whole.ts";
+import { ensembleChanges } from "./ensemble-changes.ts";
+import { ledgerTransitions } from "./ledger-transitions.ts";
+import { linearizableLogs } from "./linearizable-logs.ts";
+import { noLateAdds } from "./no-late-adds.ts";
+import { oneClosedEnd } from "./one-closed-end.ts";
+import { sealsKept } from "./seals-kept.ts";
+import { segmentsChain } from "./segments-chain.ts";
+import { strongReads } from "./strong-reads.ts";
+import { writeOnce } from "./write-once.ts";
+
+export const checkers: readonly Checker[] = [
+  acknowledgedInOrder,
+  acknowledgedWithinEnd,
+  oneClosedEnd,
+  ledgerTransitions,
+  closedWhole,
+  closedSealed,
+  ensembleChanges,
+  noLateAdds,
+  bookieAnswersTrue,
+  writeOnce,
+  sealsKept,
+  strongReads,
+  acknowledgedKept,
+  segmentsChain,
+  linearizableLogs,
+];

@@ -1,0 +1,44 @@
+/**
+ * A ledger is closed whole: every entry up to its end is on an ACK set of the write set that the metadata
+ * assigns to it, all copies alike (TLA+: AllCommittedEntriesReachAckQuorum). Storage that was damaged counts
+ * as what it was given.
+ */
+import type { EntryId } from "../../../lib/protocol/ids.ts";
+import { type ClosedLedger, fragmentAt } from "../../../lib/protocol/ledger/ledger-metadata.ts";
+import { isAckSet, writeSet } from "../../../lib/protocol/ledger/write-set.ts";
+import { contentOf } from "../content.ts";
+import type { World } from "../world.ts";
+import type { Checker } from "./checker.ts";
+
+export const closedWhole: Checker = {
+  name: "closed-whole",
+  watch(world, report) {
+    return {
+      metadataChanged({ before, after }) {
+        const item = after?.item;
+        if (item?.kind !== "ledger" || item.state !== "CLOSED") return;
+        if (before?.item.kind === "ledger" && before.item.state === "CLOSED") return;
+        for (let entry = 0; entry <= item.lastEntry; entry++) {
+          const wrong = wrongEntry(world, item, entry as EntryId);
+          if (wrong !== undefined) return report(wrong, item.ledgerId);
+        }
+      },
+    };
+  },
+};
+
+function wrongEntry(world: World, ledger: ClosedLedger, entry: EntryId): string | undefined {
+  const contents = new Set<number>();
+  const holders = writeSet(entry, fragmentAt(ledger, entry), ledger.replication).filter(({ id }) => {
+    const storage = world.bookies.get(id)?.storage;
+    const value = storage?.get({ kind: "slot", ledgerId: ledger.ledgerId, entryId: entry });
+    if (storage?.damaged === true) return true;
+    if (value?.kind !== "original" && value?.kind !== "recovered") return false;
+    contents.add(contentOf(value.entry.payload));
+    return true;
+  });
+  if (contents.size > 1) return `entry ${entry} has contents ${[...contents].join(" and ")}`;
+  if (isAckSet(holders, ledger.replication)) return undefined;
+  const names = holders.map(({ id }) => id).join(", ") || "no bookie";
+  return `closed at ${ledger.lastEntry} with entry ${entry} on ${names} only`;
+}

@@ -1,0 +1,44 @@
+/**
+ * Slots: an Original is never replaced, nothing becomes an Original later, all copies of an entry by one
+ * tenure are the same bytes, and the last add confirmed that an entry carries was acknowledged when it was
+ * sent (rules 1, 4, 5).
+ */
+import type { LedgerId } from "../../../lib/protocol/ids.ts";
+import { sameBytes } from "../../../lib/protocol/ledger/entry.ts";
+import type { SealedEntry } from "../../../lib/protocol/ports.ts";
+import type { Checker } from "./checker.ts";
+
+export const writeOnce: Checker = {
+  name: "write-once",
+  watch(_world, report) {
+    const first = new Map<string, SealedEntry>();
+    const acknowledged = new Map<LedgerId, number>();
+    return {
+      emitted(event) {
+        if (event.event === "entry-acknowledged") acknowledged.set(event.ledgerId, event.entryId);
+      },
+      storeChanged({ bookie, key, before, after }) {
+        if (key.kind !== "slot" || after === undefined) return;
+        const slot = `slot ${key.entryId} of ${bookie}`;
+        if (before?.kind === "original") report(`${slot} held an Original and is replaced`, key.ledgerId);
+        if (after.kind !== "original" && after.kind !== "recovered") return;
+        if (before !== undefined && after.kind === "original") {
+          report(`${slot} held ${before.kind} and becomes an Original`, key.ledgerId);
+        }
+        const { header } = after.entry;
+        const copy = `${header.ledgerId} ${header.entryId} ${header.tenure}`;
+        const one = first.get(copy);
+        if (one === undefined) first.set(copy, after.entry);
+        else if (!sameBytes(one.digest, after.entry.digest)) {
+          report(`entry ${header.entryId} is sent with other bytes than before`, key.ledgerId);
+        }
+        if (header.lastAddConfirmed > (acknowledged.get(header.ledgerId) ?? -1)) {
+          report(
+            `entry ${header.entryId} says ${header.lastAddConfirmed} is confirmed, and it is not`,
+            key.ledgerId,
+          );
+        }
+      },
+    };
+  },
+};

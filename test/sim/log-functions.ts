@@ -1,0 +1,69 @@
+/**
+ * What serves logs in one process: the shipped append and read operations. A reader that cannot decide a tail
+ * has it settled by an append function of the owner's region, over the network, and by its own if that is
+ * silent (rule 14).
+ */
+import { unavailable } from "../../lib/protocol/errors.ts";
+import type { LogName, Region } from "../../lib/protocol/ids.ts";
+import { LogAppends } from "../../lib/protocol/log/log-appends.ts";
+import { LogReads } from "../../lib/protocol/log/log-reads.ts";
+import type { Settler } from "../../lib/protocol/log/settler.ts";
+import { within } from "../../lib/protocol/waiting.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
+import type { World } from "./world.ts";
+
+/** How long a reader waits for another region's function to settle a tail. */
+const SETTLE_WAIT_MS = 8_000;
+
+export interface LogFunctions {
+  readonly process: SimulatedProcess;
+  readonly appends: LogAppends;
+  readonly reads: LogReads;
+}
+
+export function startLogFunctions(world: World, process: SimulatedProcess): LogFunctions {
+  const ports = world.ports(process);
+  // The log layer must be safe with quorum sizes that admission refuses, too.
+  const appends = new LogAppends(ports, () => ({ kind: "accepted", warnings: [] }));
+  const reads = new LogReads(ports, settlerFrom(world, process, appends));
+  const functions = { process, appends, reads };
+  world.functions.push(functions);
+  return functions;
+}
+
+function settlerFrom(world: World, process: SimulatedProcess, own: LogAppends): Settler {
+  return {
+    settle: async (ownerRegion, log) => {
+      const there = world.functions.findLast(
+        (one) => one.process.region === ownerRegion && one.process.state === "running",
+      );
+      if (there === undefined || there.process === process) return await own.settle(log);
+      try {
+        await within(process.clock, SETTLE_WAIT_MS, `settling ${log}`, () =>
+          settleThere(world, process, there, ownerRegion, log),
+        );
+      } catch {
+        await own.settle(log);
+      }
+    },
+  };
+}
+
+function settleThere(
+  world: World,
+  process: SimulatedProcess,
+  there: LogFunctions,
+  region: Region,
+  log: LogName,
+): Promise<void> {
+  const to = { name: there.process.name, region };
+  return world.path(process, "function", to).call<void>((_service, reply) => {
+    if (there.process.state === "crashed") return reply.fail(unavailable("the function is gone", "none"));
+    there.process.enter(() => {
+      there.appends.settle(log).then(
+        () => reply.answer(),
+        (error) => reply.fail(error),
+      );
+    });
+  });
+}

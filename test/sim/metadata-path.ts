@@ -1,0 +1,57 @@
+/**
+ * The metadata store as one process sees it. Consistent calls see the present. A stale read sees each item
+ * as old as the replica's lag says, and as old as a stale fault says if one strikes.
+ */
+import type { WriteToken } from "../../lib/protocol/ids.ts";
+import type { Item, ItemKey } from "../../lib/protocol/items.ts";
+import type {
+  Consistency,
+  ItemQuery,
+  MetadataStore,
+  Version,
+  Versioned,
+  WriteAnswer,
+} from "../../lib/protocol/ports.ts";
+import type { MessagePath } from "./message-path.ts";
+import type { MetadataTable } from "./metadata-table.ts";
+import type { SeededRandom } from "./seeded-random.ts";
+
+/** Usual lag of a replica in ms, for reads that may be stale. */
+const LAG_MS = 40;
+
+export class MetadataPath implements MetadataStore {
+  constructor(
+    private readonly path: MessagePath,
+    private readonly table: MetadataTable,
+    private readonly random: SeededRandom,
+  ) {}
+
+  get(key: ItemKey, consistency: Consistency): Promise<Versioned | undefined> {
+    return this.#operate((table, staleMs) => table.get(key, this.#ageMs(consistency, staleMs)));
+  }
+
+  write(key: ItemKey, expected: Version | "absent", item: Item, token: WriteToken): Promise<WriteAnswer> {
+    return this.#operate((table) => table.write(key, expected, item, token));
+  }
+
+  remove(key: ItemKey, expected: Version): Promise<{ kind: "removed" } | { kind: "conflict" }> {
+    return this.#operate((table) => table.remove(key, expected));
+  }
+
+  query(query: ItemQuery, consistency: Consistency): Promise<readonly Versioned[]> {
+    return this.#operate((table, staleMs) => table.query(query, () => this.#ageMs(consistency, staleMs)));
+  }
+
+  #ageMs(consistency: Consistency, staleMs: number): number {
+    return consistency === "consistent" ? 0 : (LAG_MS + staleMs) * this.random.unit();
+  }
+
+  #operate<T>(act: (table: MetadataTable, staleMs: number) => T): Promise<T> {
+    return this.path.call<T>((service, reply) => {
+      if (!service.effect) return reply.fail(service.failure);
+      const result = act(this.table, service.staleMs);
+      if (service.failure === undefined) reply.answer(result);
+      else reply.fail(service.failure);
+    });
+  }
+}

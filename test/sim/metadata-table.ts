@@ -1,0 +1,107 @@
+/**
+ * The global metadata table: items in partitions, each with its whole past, so that a stale read can see any
+ * earlier state. Plain and synchronous; each operation takes effect within one event.
+ */
+import type { WriteToken } from "../../lib/protocol/ids.ts";
+import type { Item, ItemKey } from "../../lib/protocol/items.ts";
+import type { ItemQuery, Version, Versioned, WriteAnswer } from "../../lib/protocol/ports.ts";
+
+export interface MetadataChange {
+  readonly key: ItemKey;
+  readonly before: Versioned | undefined;
+  readonly after: Versioned | undefined;
+}
+
+interface PastState {
+  readonly sinceMs: number;
+  readonly state: Versioned | undefined;
+}
+
+export class MetadataTable {
+  readonly #partitions = new Map<string, Map<string, PastState[]>>();
+
+  constructor(
+    private readonly nowMs: () => number,
+    private readonly changed: (change: MetadataChange) => void,
+  ) {}
+
+  /** The item as it was `ageMs` ago. */
+  get(key: ItemKey, ageMs = 0): Versioned | undefined {
+    const past = this.#partitions.get(key.partition)?.get(key.sort);
+    return past === undefined ? undefined : this.#stateAt(past, ageMs);
+  }
+
+  write(key: ItemKey, expected: Version | "absent", item: Item, token: WriteToken): WriteAnswer {
+    const before = this.get(key);
+    if (!isExpected(before, expected)) return { kind: "conflict" };
+    const version = { revision: (before?.version.revision ?? 0) + 1, token };
+    this.#set(key, before, { key, item, version });
+    return { kind: "written", version };
+  }
+
+  remove(key: ItemKey, expected: Version): { kind: "removed" } | { kind: "conflict" } {
+    const before = this.get(key);
+    if (before === undefined || !isExpected(before, expected)) return { kind: "conflict" };
+    this.#set(key, before, undefined);
+    return { kind: "removed" };
+  }
+
+  query(query: ItemQuery, ageOfItemMs: () => number = () => 0): Versioned[] {
+    const partition = this.#partitions.get(query.partition);
+    if (partition === undefined) return [];
+    const sorts = [...partition.keys()]
+      .filter(
+        (sort) =>
+          (query.from === undefined || sort >= query.from) && (query.to === undefined || sort <= query.to),
+      )
+      .sort();
+    if (query.order === "descending") sorts.reverse();
+    const found: Versioned[] = [];
+    for (const sort of sorts) {
+      if (found.length === query.limit) break;
+      const item = this.get({ partition: query.partition, sort }, ageOfItemMs());
+      if (item !== undefined) found.push(item);
+    }
+    return found;
+  }
+
+  /** Every present item of one kind. */
+  itemsOf<K extends Item["kind"]>(kind: K): Versioned<Extract<Item, { kind: K }>>[] {
+    const found: Versioned<Extract<Item, { kind: K }>>[] = [];
+    for (const partition of this.#partitions.values()) {
+      for (const past of partition.values()) {
+        const state = past.at(-1)?.state;
+        if (state?.item.kind === kind) found.push(state as Versioned<Extract<Item, { kind: K }>>);
+      }
+    }
+    return found;
+  }
+
+  #set(key: ItemKey, before: Versioned | undefined, after: Versioned | undefined): void {
+    let partition = this.#partitions.get(key.partition);
+    if (partition === undefined) {
+      partition = new Map();
+      this.#partitions.set(key.partition, partition);
+    }
+    const state = { sinceMs: this.nowMs(), state: after };
+    const past = partition.get(key.sort);
+    if (past === undefined) partition.set(key.sort, [state]);
+    else past.push(state);
+    this.changed({ key, before, after });
+  }
+
+  #stateAt(past: readonly PastState[], ageMs: number): Versioned | undefined {
+    if (ageMs <= 0) return past.at(-1)?.state;
+    const atMs = this.nowMs() - ageMs;
+    for (let index = past.length - 1; index >= 0; index--) {
+      const then = past[index];
+      if (then !== undefined && then.sinceMs <= atMs) return then.state;
+    }
+    return undefined;
+  }
+}
+
+function isExpected(found: Versioned | undefined, expected: Version | "absent"): boolean {
+  if (found === undefined || expected === "absent") return found === undefined && expected === "absent";
+  return found.version.revision === expected.revision && found.version.token === expected.token;
+}

@@ -1,0 +1,19 @@
+/** Every wrong version of the protocol that a checker must catch. */
+import { bookieMutants } from "./bookie-mutants.ts";
+import { collectionMutants } from "./collection-mutants.ts";
+import { logMutants } from "./log-mutants.ts";
+import { metadataMutants } from "./metadata-mutants.ts";
+import type { Mutant } from "./mutant.ts";
+import { readerMutants } from "./reader-mutants.ts";
+import { recoveryMutants } from "./recovery-mutants.ts";
+import { writerMutants } from "./writer-mutants.ts";
+
+export const allMutants: readonly Mutant[] = [
+  ...bookieMutants,
+  ...writerMutants,
+  ...recoveryMutants,
+  ...readerMutants,
+  ...metadataMutants,
+  ...collectionMutants,
+  ...logMutants,
+];

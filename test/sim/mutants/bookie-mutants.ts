@@ -1,0 +1,125 @@
+/** Wrong bookies: rules 1 to 4 and 21. */
+import type { Mutant } from "./mutant.ts";
+
+const STORED_BOOKIE = "lib/protocol/bookie/stored-bookie.ts";
+
+const LOSES_RACE = `      const put = await this.#store.putIfAbsent(slot, TOMBSTONE);
+      value = put === "stored" ? TOMBSTONE : await this.#occupant(slot);`;
+const PUTS_FENCE = `    await this.#store.put({ kind: "fence", ledgerId }, FENCE);
+    const slot = slotKey(ledgerId, entryId);`;
+
+export const bookieMutants: readonly Mutant[] = [
+  {
+    name: "check-then-put-without-tombstones",
+    breaks: "S01, rules 1 and 3",
+    patches: [
+      { file: STORED_BOOKIE, from: LOSES_RACE, to: "      value = TOMBSTONE;" },
+      {
+        file: STORED_BOOKIE,
+        from: `    const [put, fence] = await Promise.all([
+      this.#store.putIfAbsent(slot, { kind: "original", entry }),
+      this.#store.get({ kind: "fence", ledgerId }),
+      this.#checkIdentity(),
+    ]);
+    if (fence !== undefined) return { kind: "fenced" };`,
+        to: `    const fence = await this.#store.get({ kind: "fence", ledgerId });
+    if (fence !== undefined) return { kind: "fenced" };
+    const put = await this.#store.putIfAbsent(slot, { kind: "original", entry });`,
+      },
+    ],
+    profiles: ["storm", "combined", "freeze"],
+  },
+  {
+    name: "recovery-read-only-looks",
+    breaks: "S02, rule 3",
+    patches: [
+      { file: STORED_BOOKIE, from: LOSES_RACE, to: "      value = TOMBSTONE;" },
+      { file: STORED_BOOKIE, from: PUTS_FENCE, to: "    const slot = slotKey(ledgerId, entryId);" },
+    ],
+    profiles: ["storm", "combined", "freeze"],
+  },
+  {
+    name: "fences-without-tombstones",
+    breaks: "S03, rules 3 and 13",
+    patches: [{ file: STORED_BOOKIE, from: LOSES_RACE, to: "      value = TOMBSTONE;" }],
+    profiles: ["storm", "combined", "freeze"],
+  },
+  {
+    name: "recovery-read-without-fence",
+    breaks: "S18, rule 3",
+    patches: [{ file: STORED_BOOKIE, from: PUTS_FENCE, to: "    const slot = slotKey(ledgerId, entryId);" }],
+    profiles: ["storm", "combined", "freeze"],
+  },
+  {
+    name: "recovered-copy-is-ok-for-an-add",
+    breaks: "S05, rule 2",
+    patches: [
+      {
+        file: STORED_BOOKIE,
+        from: `occupant.kind === "original" && sameContent(occupant.entry, entry);`,
+        to: `(occupant.kind === "original" || occupant.kind === "recovered") && sameContent(occupant.entry, entry);`,
+      },
+    ],
+    profiles: ["storm", "combined", "freeze"],
+  },
+  {
+    name: "add-does-not-look-at-the-fence",
+    breaks: "rule 2",
+    patches: [
+      {
+        file: STORED_BOOKIE,
+        from: `    if (fence !== undefined) return { kind: "fenced" };\n`,
+        to: "    void fence;\n",
+      },
+    ],
+    profiles: ["storm", "combined", "freeze"],
+  },
+  {
+    name: "tombstone-is-never-replaced",
+    breaks: "S20, rule 4",
+    patches: [
+      {
+        file: STORED_BOOKIE,
+        from: "        await this.#store.put(slot, recovered);",
+        to: `        if (occupant.kind === "tombstone") return { kind: "conflict" };\n        await this.#store.put(slot, recovered);`,
+      },
+    ],
+    profiles: ["storm", "combined", "lossy"],
+  },
+  {
+    name: "recovery-add-replaces-an-original",
+    breaks: "rules 1 and 4",
+    patches: [
+      {
+        file: STORED_BOOKIE,
+        from: "      this.#store.putIfAbsent(slot, recovered),",
+        to: '      this.#store.put(slot, recovered).then((): string => "stored"),',
+      },
+    ],
+    profiles: ["storm", "combined", "lossy"],
+  },
+  {
+    name: "access-denied-is-absent",
+    breaks: "rule 21: 403 as a negative",
+    patches: [
+      {
+        file: STORED_BOOKIE,
+        from: "    const value = await this.#store.get(slotKey(ledgerId, entryId));\n    if (value !== undefined) return slotAnswer(value);",
+        to: "    const value = await this.#store.get(slotKey(ledgerId, entryId)).catch(() => undefined);\n    if (value !== undefined) return slotAnswer(value);",
+      },
+    ],
+    profiles: ["lossy", "storm", "combined"],
+  },
+  {
+    name: "storage-without-its-marker-is-trusted",
+    breaks: "rule 21: a bookie that lost its data answers",
+    patches: [
+      {
+        file: STORED_BOOKIE,
+        from: `    if (marker?.kind !== "incarnation" || marker.storage !== this.#storage) {`,
+        to: `    if (marker?.kind === "tombstone") {`,
+      },
+    ],
+    profiles: ["lossy", "storm", "combined"],
+  },
+];

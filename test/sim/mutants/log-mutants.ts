@@ -1,0 +1,186 @@
+/** Wrong logs: rules 22 to 28, 33 and 34, and what a log writer may send again. */
+import type { Mutant } from "./mutant.ts";
+
+const RECOVER = "lib/protocol/ledger/recover-ledger.ts";
+const OPEN = "lib/protocol/log/open-segment.ts";
+const START = "lib/protocol/log/start-segment.ts";
+const COMPLETE = "lib/protocol/log/complete-segment.ts";
+const READER = "lib/protocol/log/log-reader.ts";
+const DECIDE = "lib/protocol/log/decide-appends.ts";
+const WRITER = "lib/protocol/log/log-writer.ts";
+const ACTIVE = "lib/protocol/log/active-segment.ts";
+
+const ALL = ["storm", "combined", "freeze", "lossy"];
+
+export const logMutants: readonly Mutant[] = [
+  {
+    name: "next-segment-before-the-close-is-persisted",
+    breaks: "T16, rule 22",
+    patches: [
+      {
+        file: RECOVER,
+        from: "  const length = await lengthThrough(ports, started, tail);\n",
+        to: `  const length = await lengthThrough(ports, started, tail);
+  if (started.origin !== undefined) return closeLedger(started, { lastEntry, length });\n`,
+      },
+    ],
+    profiles: ALL,
+  },
+  {
+    name: "empty-last-segment-gets-a-neighbour",
+    breaks: "T03, rule 24",
+    patches: [
+      {
+        file: OPEN,
+        from: "  if (end.end === last.first) return await placeInstead(ports, log, last, end);\n",
+        to: `  if (end.end === last.first) return placeBehind(last, { ...end, end: (end.end + 1) as SeqNum }, "opened");\n`,
+      },
+    ],
+    profiles: ALL,
+  },
+  {
+    name: "empty-last-segment-is-overwritten",
+    breaks: "T04, rule 24",
+    patches: [
+      {
+        file: START,
+        from: `  return current?.item.kind === "segment" && current.item.ledgerId === place.replaces;`,
+        to: `  return current?.item.kind === "segment";`,
+      },
+    ],
+    profiles: ALL,
+  },
+  {
+    name: "segment-is-put-over-a-rivals",
+    breaks: "rule 24: put-if-absent",
+    patches: [
+      {
+        file: START,
+        from: "  if (place.replaces === undefined) return current === undefined;",
+        to: `  if (place.replaces === undefined) return current?.item.kind !== "end";`,
+      },
+    ],
+    profiles: ALL,
+  },
+  {
+    name: "reader-skips-an-empty-segment",
+    breaks: "T10, rule 33b",
+    patches: [
+      {
+        file: READER,
+        from: "    const next = await firstAtOrAbove(this.ports.metadata, this.log.log, end, this.#queries);",
+        to: "    const beyond = Math.max(end, segment.first + 1) as SeqNum;\n    const next = await firstAtOrAbove(this.ports.metadata, this.log.log, beyond, this.#queries);",
+      },
+    ],
+    profiles: ALL,
+  },
+  {
+    name: "nothing-yet-on-an-old-last",
+    breaks: "T11, rule 33e",
+    patches: [
+      {
+        file: READER,
+        from: "    if (openAndLast || this.#lastSeen === ledgerId) return done(tail, true, segment);",
+        to: "    if (openAndLast || ledgerId >= 0) return done(tail, true, segment);",
+      },
+    ],
+    profiles: ALL,
+  },
+  {
+    name: "reader-wants-the-last-segment-open",
+    breaks: "T13, rule 33e",
+    patches: [
+      {
+        file: READER,
+        from: '      return { to: "e", segment, tail: end, openAndLast: false };',
+        to: `      return { to: "f" };`,
+      },
+    ],
+    profiles: ALL,
+  },
+  {
+    name: "opener-stops-at-a-deleted-ledger",
+    breaks: "T12, rule 28",
+    patches: [
+      {
+        file: OPEN,
+        from: `    return await placeInstead(ports, log, last, undefined);`,
+        to: `    throw await deletedWithRecords(ports, log, last);`,
+      },
+    ],
+    profiles: ALL,
+  },
+  {
+    name: "completion-is-unconditional",
+    breaks: "T15, rule 34",
+    patches: [
+      {
+        file: COMPLETE,
+        from: `      if (item?.kind !== "segment" || item.ledgerId !== segment.ledgerId) return { kind: "keep" };
+      if (item.completion !== undefined) return { kind: "keep" };
+      return { kind: "write", item: { ...item, completion } };`,
+        to: `      if (item?.kind !== "segment") return { kind: "keep" };
+      return { kind: "write", item: { ...item, ledgerId: segment.ledgerId, completion } };`,
+      },
+      {
+        file: OPEN,
+        from: "  if (end.end === last.first) return await placeInstead(ports, log, last, end);\n",
+        to: `  if (end.end === last.first) {
+    const own = { ...last.item, first: last.first };
+    void completeSegment(ports, log.log, own, completionOf(ledger, end));
+    return await placeInstead(ports, log, last, end);
+  }\n`,
+      },
+    ],
+    profiles: ALL,
+  },
+  {
+    name: "an-append-in-doubt-is-sent-again",
+    breaks: "N2, rule 8",
+    patches: [
+      {
+        file: DECIDE,
+        from: `    const isInDoubt = one.kind === "sent" && one.entryId <= lastAddPushed;`,
+        to: "    const isInDoubt = verdicts.size < 0;",
+      },
+    ],
+    profiles: ALL,
+  },
+  {
+    name: "an-undecided-append-counts-as-not-recorded",
+    breaks: "N2, rule 8: only a closed ledger says so",
+    patches: [
+      {
+        file: DECIDE,
+        from: `        return new Map(inDoubt.map((sent) => [sent, { kind: "unknown", cause: error }]));`,
+        to: "        return new Map(inDoubt.map((sent) => [sent, NEVER_SENT]));",
+      },
+    ],
+    profiles: ["region-loss", "storm", "lossy", "combined"],
+  },
+  {
+    name: "mismatch-by-a-superseded-writer",
+    breaks: "N4",
+    patches: [
+      {
+        file: WRITER,
+        from: `      if (ledger?.kind === "ledger" && ledger.state === "OPEN") {`,
+        to: "      if (ledger !== undefined) {",
+      },
+    ],
+    profiles: ALL,
+  },
+  {
+    name: "mismatch-before-its-turn",
+    breaks: "B3",
+    patches: [
+      {
+        file: ACTIVE,
+        from: `      this.#inFlight.push({ kind: "mismatch", append, actual: this.#nextSeqNum });
+      this.#tellMismatches();`,
+        to: "      this.events.mismatch(append, this.#nextSeqNum);",
+      },
+    ],
+    profiles: ALL,
+  },
+];

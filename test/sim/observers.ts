@@ -1,0 +1,34 @@
+/** Hands every observation to whoever asked for that kind, in a fixed order. */
+import type { TraceEvent } from "../../lib/protocol/trace-events.ts";
+import type { StoreChange } from "./bookie-storage.ts";
+import type { Operation } from "./history.ts";
+import type { MetadataChange } from "./metadata-table.ts";
+import type { Observer, ServedCall } from "./observations.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
+
+export class Observers {
+  #all: readonly Observer[] = [];
+
+  watch(observers: readonly Observer[]): void {
+    this.#all = [...this.#all, ...observers];
+  }
+
+  storeChanged(change: StoreChange): void {
+    for (const observer of this.#all) observer.storeChanged?.(change);
+  }
+  metadataChanged(change: MetadataChange): void {
+    for (const observer of this.#all) observer.metadataChanged?.(change);
+  }
+  bookieAnswered(call: ServedCall, answer: unknown, at: number): void {
+    for (const observer of this.#all) observer.bookieAnswered?.(call, answer, at);
+  }
+  emitted(event: TraceEvent, process: SimulatedProcess): void {
+    for (const observer of this.#all) observer.emitted?.(event, process);
+  }
+  operated(operation: Operation): void {
+    for (const observer of this.#all) observer.operated?.(operation);
+  }
+  finished(): void {
+    for (const observer of this.#all) observer.finished?.();
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * A plan says all about a run before it begins: the world, who does what in it, and what goes wrong. It is
+ * drawn from a seed by a profile, it is plain data, and parts of it can be left out.
+ */
+import type { Replication } from "../../lib/protocol/ledger/ledger-metadata.ts";
+import type { Fault } from "./faults.ts";
+import type { Delay } from "./message-path.ts";
+
+export interface BookiePlan {
+  readonly name: string;
+  readonly region: string;
+  readonly rack: string;
+  /** Processes that serve its requests at once. */
+  readonly instances: number;
+}
+
+export interface WorldPlan {
+  readonly regions: readonly string[];
+  readonly bookies: readonly BookiePlan[];
+  readonly replication: Replication;
+  /** The shipped policy, or any ensemble at all, also one in which an ack quorum lies in one region. */
+  readonly placement: "region-aware" | "anywhere";
+  readonly withinRegion: Delay;
+  readonly betweenRegions: Delay;
+  readonly toStore: Delay;
+}
+
+interface ActorPlanBase {
+  /** Name of the actor; its process has it too, and faults aim at it. */
+  readonly name: string;
+  readonly region: string;
+  /** How many things it does, at most. */
+  readonly operations: number;
+  /** Usual pause between two of them. */
+  readonly pauseMs: number;
+  readonly startMs: number;
+}
+
+export interface LedgerWriterPlan extends ActorPlanBase {
+  readonly kind: "ledger-writer";
+  /** Adds under way at once. */
+  readonly window: number;
+  /** Adds to one ledger before it goes on to the next. */
+  readonly ledgerEntries: number;
+  /** Whether it closes a ledger that it leaves. */
+  readonly closes: number;
+}
+
+export interface LedgerReaderPlan extends ActorPlanBase {
+  readonly kind: "ledger-reader";
+  readonly strong: boolean;
+  /** Probability of keeping a reader, and with it its metadata, for the next operation. */
+  readonly keeps: number;
+}
+
+export interface LedgerRecovererPlan extends ActorPlanBase {
+  readonly kind: "ledger-recoverer";
+}
+
+export interface LedgerCollectorPlan extends ActorPlanBase {
+  readonly kind: "ledger-collector";
+}
+
+export interface LogAppenderPlan extends ActorPlanBase {
+  readonly kind: "log-appender";
+  readonly log: string;
+  readonly window: number;
+  /** Probability that an append is conditional on the tail it expects. */
+  readonly matches: number;
+  readonly segmentBytes: number;
+}
+
+export interface LogReaderPlan extends ActorPlanBase {
+  readonly kind: "log-reader";
+  readonly log: string;
+  /** Probability that a read is strong. */
+  readonly strong: number;
+}
+
+export type ActorPlan =
+  | LedgerWriterPlan
+  | LedgerReaderPlan
+  | LedgerRecovererPlan
+  | LedgerCollectorPlan
+  | LogAppenderPlan
+  | LogReaderPlan;
+
+export interface Plan {
+  readonly seed: number;
+  readonly profile: string;
+  readonly world: WorldPlan;
+  readonly actors: readonly ActorPlan[];
+  readonly faults: readonly Fault[];
+  /** Actors stop here; what they began goes on. */
+  readonly workMs: number;
+  /** From here on nothing goes wrong any more, except that the frozen may thaw. */
+  readonly calmMs: number;
+  /** Virtual time within which whatever is then asked for must work. */
+  readonly recoverWithinMs: number;
+}

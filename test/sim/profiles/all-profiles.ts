@@ -1,0 +1,147 @@
+/** The profiles: what kind of trouble a seed is drawn from. */
+import type { Fault } from "../faults.ts";
+import type { ActorPlan, Plan } from "../plan.ts";
+import { SeededRandom } from "../seeded-random.ts";
+import { collectors, ledgerActors, logActors, type Stage } from "./draw-actors.ts";
+import {
+  bookieOutages,
+  cuts,
+  damage,
+  longStops,
+  messageFaults,
+  metadataOutage,
+  regionOutages,
+  rollingOutages,
+  type Scene,
+  stops,
+  wrongClocks,
+} from "./draw-faults.ts";
+import { drawWorld } from "./draw-world.ts";
+
+export interface Profile {
+  readonly name: string;
+  /** How often a message takes much longer than usual, and up to how long. */
+  readonly tails: readonly [probability: number, ms: number];
+  /** Whether ledgers are deleted and swept while others use them. */
+  readonly collects?: boolean;
+  faults(scene: Scene): Fault[];
+}
+
+const light = (scene: Scene) => messageFaults(scene, 0.3, 0.05);
+const some = (scene: Scene, probability: number, make: (scene: Scene) => Fault[]) =>
+  scene.random.chance(probability) ? make(scene) : [];
+
+export const profiles: readonly Profile[] = [
+  { name: "calm", tails: [0.01, 50], faults: () => [] },
+  {
+    name: "lossy",
+    tails: [0.03, 500],
+    faults: (scene) => [
+      ...messageFaults(scene, 0.5, 0.3),
+      ...cuts(scene, scene.random.integer(0, 3)),
+      ...some(scene, 0.3, (one) => bookieOutages(one, one.random.integer(1, 3))),
+      ...some(scene, 0.7, (one) => rollingOutages(one, one.random.integer(8, 40))),
+      ...some(scene, 0.95, damage),
+    ],
+  },
+  {
+    name: "region-loss",
+    tails: [0.02, 300],
+    faults: (scene) => [
+      ...regionOutages(scene, scene.random.integer(1, 3)),
+      ...some(scene, 0.3, metadataOutage),
+      ...some(scene, 0.95, damage),
+      ...some(scene, 0.5, (one) => wrongClocks(one, 4)),
+      ...light(scene),
+    ],
+  },
+  {
+    name: "freeze",
+    tails: [0.03, 2_000],
+    faults: (scene) => [
+      ...stops(scene, scene.random.integer(3, 12), 0.25),
+      ...some(scene, 0.95, damage),
+      ...some(scene, 0.5, (one) => wrongClocks(one, 4)),
+      ...some(scene, 0.5, (one) => rollingOutages(one, one.random.integer(8, 40))),
+      ...light(scene),
+    ],
+  },
+  {
+    name: "storm",
+    tails: [0.04, 5_000],
+    faults: (scene) => [
+      ...messageFaults(scene, 0.5, 0.25),
+      ...cuts(scene, scene.random.integer(0, 6)),
+      ...some(scene, 0.3, (one) => bookieOutages(one, one.random.integer(1, 4))),
+      ...some(scene, 0.8, (one) => rollingOutages(one, one.random.integer(10, 40))),
+      ...stops(scene, scene.random.integer(0, 6), 0.3),
+      ...some(scene, 0.95, damage),
+    ],
+  },
+  {
+    name: "clock",
+    tails: [0.03, 500],
+    faults: (scene) => [
+      ...wrongClocks(scene, scene.random.integer(4, 12)),
+      ...some(scene, 0.95, damage),
+      ...light(scene),
+    ],
+  },
+  {
+    name: "collection",
+    tails: [0.03, 2_000],
+    collects: true,
+    faults: (scene) => [
+      ...messageFaults(scene, 0.4, 0.1),
+      ...stops(scene, scene.random.integer(0, 4), 0.3),
+      ...longStops(scene, scene.random.integer(1, 5)),
+      ...some(scene, 0.3, (one) => rollingOutages(one, one.random.integer(4, 12))),
+    ],
+  },
+  {
+    name: "combined",
+    tails: [0.05, 3_000],
+    faults: (scene) => [
+      ...messageFaults(scene, 0.4, 0.2),
+      ...some(scene, 0.5, (one) => cuts(one, 2)),
+      ...some(scene, 0.2, (one) => bookieOutages(one, one.random.integer(1, 3))),
+      ...some(scene, 0.7, (one) => rollingOutages(one, one.random.integer(8, 40))),
+      ...some(scene, 0.3, (one) => regionOutages(one, 1)),
+      ...some(scene, 0.1, metadataOutage),
+      ...some(scene, 0.6, (one) => stops(one, 4, 0.3)),
+      ...some(scene, 0.4, (one) => wrongClocks(one, 3)),
+      ...some(scene, 0.95, damage),
+    ],
+  },
+];
+
+export const profileNames: readonly string[] = profiles.map(({ name }) => name);
+
+export function drawPlan(profileName: string, seed: number): Plan {
+  const profile = profiles.find(({ name }) => name === profileName);
+  if (profile === undefined) {
+    throw new RangeError(`no profile ${profileName}; there are ${profileNames.join(", ")}`);
+  }
+  const random = new SeededRandom(seed, `plan ${profile.name}`);
+  const world = drawWorld(random, ...profile.tails);
+  const workMs = random.logBetween(12_000, 170_000);
+  const stage = { random, world, workMs };
+  const actors =
+    profile.collects === true ? [...ledgerActors(stage), ...collectors(stage)] : drawActors(stage);
+  const calmMs = workMs * 1.2;
+  const faults = profile.faults({ random, world, actors, calmMs });
+  return { seed, profile: profile.name, world, actors, faults, workMs, calmMs, recoverWithinMs: 60_000 };
+}
+
+/** The profile of a seed when none is asked for: they take turns. */
+export function profileOf(seed: number): string {
+  return profileNames[seed % profileNames.length] ?? "combined";
+}
+
+/** Ledgers alone, a log alone, or both in one world. */
+function drawActors(stage: Stage): ActorPlan[] {
+  const what = stage.random.unit();
+  if (what < 0.45) return ledgerActors(stage);
+  if (what < 0.9) return logActors(stage);
+  return [...ledgerActors(stage), ...logActors(stage)];
+}

@@ -1,0 +1,100 @@
+/** Draws who does what. Whoever has many things to do pauses less between them, so that all last about as long. */
+import type { ActorPlan, WorldPlan } from "../plan.ts";
+import type { SeededRandom } from "../seeded-random.ts";
+
+export interface Stage {
+  readonly random: SeededRandom;
+  readonly world: WorldPlan;
+  readonly workMs: number;
+}
+
+interface Common {
+  readonly name: string;
+  readonly region: string;
+  readonly operations: number;
+  readonly pauseMs: number;
+  readonly startMs: number;
+}
+
+/** `hurry`: 1 fills the time, more is done earlier. */
+function common({ random, world, workMs }: Stage, name: string, operations: number, hurry: number): Common {
+  const region = random.pick(world.regions);
+  const pauseMs = (workMs / operations / hurry) * random.logBetween(0.2, 2);
+  return { name, region, operations, pauseMs, startMs: random.between(0, 200) };
+}
+
+const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+export function ledgerActors(stage: Stage): ActorPlan[] {
+  const { random } = stage;
+  return [
+    ...times(
+      random.integer(1, 3),
+      (index): ActorPlan => ({
+        kind: "ledger-writer",
+        ...common(stage, `writer-${index}`, random.integer(80, 400), 0.7),
+        window: random.pick([1, 2, 4, 10]),
+        ledgerEntries: random.pick([3, 8, 20, 60, 200]),
+        closes: random.unit(),
+      }),
+    ),
+    ...times(
+      random.integer(1, 3),
+      (index): ActorPlan => ({
+        kind: "ledger-reader",
+        ...common(stage, `reader-${index}`, random.integer(20, 80), 1),
+        strong: random.chance(0.85),
+        keeps: random.between(0.3, 1),
+      }),
+    ),
+    ...times(
+      random.integer(1, 2),
+      (index): ActorPlan => ({
+        kind: "ledger-recoverer",
+        ...common(stage, `recoverer-${index}`, random.integer(2, 10), 1),
+      }),
+    ),
+  ];
+}
+
+/** Whoever deletes and sweeps what the others may still be using. */
+export function collectors(stage: Stage): ActorPlan[] {
+  const { random } = stage;
+  return times(
+    random.integer(1, 2),
+    (index): ActorPlan => ({
+      kind: "ledger-collector",
+      ...common(stage, `collector-${index}`, random.integer(5, 30), 1),
+    }),
+  );
+}
+
+/** Whole-log clients; appenders of different regions take the log over from one another. */
+export function logActors(stage: Stage): ActorPlan[] {
+  const { random } = stage;
+  const log = "log-0";
+  const segmentBytes = random.pick([400, 2_000, 10_000, 100_000]);
+  return [
+    ...times(
+      random.integer(1, 3),
+      (index): ActorPlan => ({
+        kind: "log-appender",
+        ...common(stage, `appender-${index}`, random.integer(40, 200), 0.8),
+        log,
+        window: random.pick([1, 1, 2, 6]),
+        matches: random.pick([0, 0.3, 1]),
+        segmentBytes,
+      }),
+    ),
+    ...times(
+      random.integer(1, 3),
+      (index): ActorPlan => ({
+        kind: "log-reader",
+        ...common(stage, `log-reader-${index}`, random.integer(20, 60), 1),
+        log,
+        strong: random.pick([1, 0.8, 0.3]),
+      }),
+    ),
+  ];
+}

@@ -1,0 +1,195 @@
+/** Draws faults. Each plan takes some kinds and not others, so that rare combinations come up alone. */
+import type { End, Fault, MessageFault, MessageFaultKind, Wire } from "../faults.ts";
+import type { ActorPlan, WorldPlan } from "../plan.ts";
+import type { SeededRandom } from "../seeded-random.ts";
+
+export interface Scene {
+  readonly random: SeededRandom;
+  readonly world: WorldPlan;
+  readonly actors: readonly ActorPlan[];
+  /** Until when faults may strike. */
+  readonly calmMs: number;
+}
+
+const MESSAGE_KINDS: readonly (readonly [Wire, MessageFaultKind])[] = [
+  ["bookie", "request-lost"],
+  ["bookie", "request-late"],
+  ["bookie", "request-late"],
+  ["bookie", "request-duplicated"],
+  ["bookie", "request-refused"],
+  ["bookie", "reply-lost"],
+  ["bookie", "reply-late"],
+  ["entry-store", "request-late"],
+  ["entry-store", "request-late"],
+  ["entry-store", "failed-before"],
+  ["entry-store", "failed-after"],
+  ["entry-store", "throttled"],
+  ["entry-store", "conflict"],
+  ["entry-store", "stale"],
+  ["entry-store", "reply-late"],
+  ["metadata", "request-late"],
+  ["metadata", "failed-before"],
+  ["metadata", "failed-after"],
+  ["metadata", "throttled"],
+  ["metadata", "conflict"],
+  ["metadata", "stale"],
+  ["metadata", "reply-lost"],
+];
+
+/** Lost, late, doubled and failed messages, each kind with a probability and a window of its own. */
+export function messageFaults(scene: Scene, share: number, probabilityMax: number): Fault[] {
+  const { random, calmMs } = scene;
+  return MESSAGE_KINDS.filter(() => random.chance(share)).map(([wire, kind]): MessageFault => {
+    // An add makes three store calls at each bookie; none of them may fail too often.
+    const probability = random.logBetween(0.005, probabilityMax) * (wire === "entry-store" ? 0.3 : 1);
+    const [fromMs, toMs] = random.chance(0.5) ? [0, calmMs] : windowIn(random, calmMs);
+    const delayMs: readonly [number, number] = [20, random.pick([500, 3_000, 20_000])];
+    const to: End =
+      random.chance(0.5) || wire === "metadata" ? "*" : { name: random.pick(scene.world.bookies).name };
+    return { kind, wire, from: "*", to, probability, fromMs, toMs, delayMs };
+  });
+}
+
+/** Single links between an actor and a bookie that fail one way or both for a while. */
+export function cuts(scene: Scene, count: number): Fault[] {
+  const { random, world, actors, calmMs } = scene;
+  return Array.from({ length: count }, (): MessageFault => {
+    const [fromMs, toMs] = windowIn(random, calmMs);
+    const kind = random.pick(["link-cut", "link-cut-back"] as const);
+    const from: End = random.chance(0.8) ? { name: random.pick(actors).name } : "*";
+    const to: End = { name: random.pick(world.bookies).name };
+    return { kind, wire: "bookie", from, to, probability: 1, fromMs, toMs };
+  });
+}
+
+/** A few bookies that nobody reaches for a while, one soon after the other: what makes writers change ensembles. */
+export function bookieOutages(scene: Scene, count: number): Fault[] {
+  const { random, world, calmMs } = scene;
+  const startMs = random.between(0, calmMs / 2);
+  return random
+    .shuffled(world.bookies)
+    .slice(0, count)
+    .map(({ name }): MessageFault => {
+      const fromMs = startMs + random.logBetween(1, 2_000);
+      const toMs = Math.min(calmMs, fromMs + random.logBetween(500, calmMs));
+      const kind = random.pick(["request-refused", "request-refused", "link-cut", "link-cut-back"] as const);
+      return { kind, wire: "bookie", from: "*", to: { name }, probability: 1, fromMs, toMs };
+    });
+}
+
+/** One short outage after another, each of a few bookies at once: what a ledger meets in a bad hour. */
+export function rollingOutages(scene: Scene, count: number): Fault[] {
+  const { random, world, calmMs } = scene;
+  const everyMs = calmMs / count;
+  const { writeQuorum, ackQuorum } = world.replication;
+  return Array.from({ length: count }, (_, index): Fault[] => {
+    const fromMs = (index + random.unit()) * everyMs;
+    const toMs = Math.min(calmMs, fromMs + random.logBetween(300, 3_000));
+    const kind = random.pick(["request-refused", "request-refused", "request-refused", "link-cut"] as const);
+    const fewest = writeQuorum - ackQuorum + 1;
+    const most = Math.max(fewest, Math.ceil(world.bookies.length / 2));
+    const down = random.shuffled(world.bookies).slice(0, random.integer(fewest, most));
+    return down.map(({ name }) => {
+      return { kind, wire: "bookie", from: "*", to: { name }, probability: 1, fromMs, toMs };
+    });
+  }).flat();
+}
+
+/** A whole region away, refusing or hanging, on both wires that leave it. */
+export function regionOutages(scene: Scene, count: number): Fault[] {
+  const { random, world, calmMs } = scene;
+  return Array.from({ length: count }, (): Fault[] => {
+    const [fromMs, toMs] = windowIn(random, calmMs);
+    const to: End = { region: random.pick(world.regions) };
+    const kind = random.pick(["region-hanging", "region-refusing"] as const);
+    const wires: Wire[] = ["bookie", "metadata", "function"];
+    return wires.map((wire) => ({ kind, wire, from: "*", to, probability: 1, fromMs, toMs }));
+  }).flat();
+}
+
+/** The metadata's home region is lost: nobody's consistent call succeeds. */
+export function metadataOutage(scene: Scene): Fault[] {
+  const [fromMs, toMs] = windowIn(scene.random, scene.calmMs);
+  return [
+    {
+      kind: "region-hanging",
+      wire: "metadata",
+      from: "*",
+      to: { region: "everywhere" },
+      probability: 1,
+      fromMs,
+      toMs,
+    },
+  ];
+}
+
+/** Processes that stop: actors and instances of bookies, for milliseconds, for hours, or for ever. */
+export function stops(scene: Scene, count: number, crashes: number): Fault[] {
+  const { random } = scene;
+  return Array.from({ length: count }, (): Fault => {
+    const target = anyProcess(scene);
+    const fromMs = random.between(0, scene.calmMs);
+    if (random.chance(crashes)) return { kind: "crashed", target, fromMs, toMs: fromMs, amount: 300 };
+    const toMs = fromMs + random.pick([random.logBetween(50, 20_000), random.logBetween(20_000, 20_000_000)]);
+    return { kind: "frozen", target, fromMs, toMs, amount: random.between(0, 4_000) };
+  });
+}
+
+/** Processes that stop for days, some of them for longer than a seal is kept. */
+export function longStops(scene: Scene, count: number): Fault[] {
+  const { random } = scene;
+  const DAY_MS = 24 * 3_600_000;
+  return Array.from({ length: count }, (): Fault => {
+    const fromMs = random.between(0, scene.calmMs);
+    const target = random.chance(0.5) ? random.pick(scene.actors).name : anyProcess(scene);
+    const days = random.chance(0.5) ? random.between(36, 60) : random.logBetween(0.1, 60);
+    return { kind: "frozen", target, fromMs, toMs: fromMs + days * DAY_MS, amount: random.between(0, 4_000) };
+  });
+}
+
+/** A bookie's instance, or an actor. */
+function anyProcess({ random, world, actors }: Scene): string {
+  const bookie = random.pick(world.bookies);
+  const instance = `${bookie.name}/${random.integer(0, bookie.instances - 1)}`;
+  return random.chance(0.6) ? random.pick(actors).name : instance;
+}
+
+/** Wall clocks that are wrong from the start, and clocks that jump. */
+export function wrongClocks(scene: Scene, count: number): Fault[] {
+  const { random, world, actors, calmMs } = scene;
+  return Array.from({ length: count }, (): Fault => {
+    const target = random.chance(0.7) ? random.pick(actors).name : `${random.pick(world.bookies).name}/0`;
+    const amount = random.pick([-1, 1]) * random.logBetween(100, 12 * 3_600_000);
+    const jumped = random.chance(0.5);
+    const fromMs = jumped ? random.between(0, calmMs) : 1;
+    return { kind: jumped ? "clock-jumped" : "clock-skewed", target, fromMs, toMs: fromMs, amount };
+  });
+}
+
+/** Damage that stays, at one bookie of the world, and only where acknowledgements need two copies. */
+export function damage(scene: Scene): Fault[] {
+  const { random, world, calmMs } = scene;
+  const { ackQuorum, ensembleSize } = world.replication;
+  // What is lost must be replaceable in its own region, or ledgers that need that region cannot go on.
+  const share = Math.ceil(ensembleSize / world.regions.length);
+  const replaceable = world.bookies.filter(
+    ({ region }) => world.bookies.filter((other) => other.region === region).length > share,
+  );
+  if (ackQuorum < 2 || replaceable.length === 0) return [];
+  const target = random.pick(replaceable).name;
+  const fromMs = random.between(0, calmMs / 2);
+  // Rot strikes copy after copy, a loss but once: drawn more often, all kinds are seen about equally.
+  const kind = random.chance(0.1)
+    ? "copy-rotten"
+    : random.pick(["storage-emptied", "storage-replaced"] as const);
+  if (kind === "copy-rotten")
+    return [{ kind, target, fromMs: 0, toMs: calmMs, amount: random.between(0.05, 0.5) }];
+  // It is away for more than the minute for which a tail read may trust what it last knew of it (rule 21).
+  return [{ kind, target, fromMs, toMs: fromMs + random.between(61_000, 75_000) }];
+}
+
+export function windowIn(random: SeededRandom, endMs: number): [number, number] {
+  const one = random.between(0, endMs);
+  const length = random.logBetween(100, endMs);
+  return [one, Math.min(endMs, one + length)];
+}

@@ -1,0 +1,183 @@
+/**
+ * The world of one run: stores, bookies, network, clocks and processes from one plan, and the shipped
+ * protocol code on top, which sees nothing but its ports.
+ */
+import { StoredBookie } from "../../lib/protocol/bookie/stored-bookie.ts";
+import { boundedMetadata } from "../../lib/protocol/bounded-metadata.ts";
+import { FencelineError } from "../../lib/protocol/errors.ts";
+import { type BookieId, bookieId, type EntryId, type LedgerId, region } from "../../lib/protocol/ids.ts";
+import type { LedgerPorts } from "../../lib/protocol/ledger/ledger-ports.ts";
+import { Quarantine } from "../../lib/protocol/placement/quarantine.ts";
+import { regionAware } from "../../lib/protocol/placement/region-aware.ts";
+import type { MetadataStore, Topology } from "../../lib/protocol/ports.ts";
+import { Suspects } from "../../lib/protocol/reads/suspects.ts";
+import { anywhere } from "./any-placement.ts";
+import {
+  type BookieInstance,
+  BookieLink,
+  BookieNetwork,
+  type CallLog,
+  type SimulatedBookie,
+} from "./bookie-network.ts";
+import { BookieStorage } from "./bookie-storage.ts";
+import { simulatedDigest } from "./content.ts";
+import { EntryStorePath } from "./entry-store-path.ts";
+import { type Endpoint, Faults, type Wire } from "./faults.ts";
+import { type Content, History } from "./history.ts";
+import { LedgerDirectory } from "./ledger-directory.ts";
+import type { LogFunctions } from "./log-functions.ts";
+import { MessagePath, type Wires } from "./message-path.ts";
+import { MetadataPath } from "./metadata-path.ts";
+import { MetadataTable } from "./metadata-table.ts";
+import type { Observers } from "./observers.ts";
+import type { BookiePlan, Plan } from "./plan.ts";
+import { Scheduler } from "./scheduler.ts";
+import { SeededRandom } from "./seeded-random.ts";
+import { SimulatedProcess } from "./simulated-process.ts";
+import type { Verdict } from "./verdict.ts";
+
+const METADATA: Endpoint = { name: "metadata", region: "everywhere" };
+
+export class World {
+  readonly scheduler = new Scheduler();
+  readonly faults: Faults;
+  readonly wires: Wires;
+  readonly table: MetadataTable;
+  readonly history: History;
+  readonly bookies = new Map<BookieId, SimulatedBookie>();
+  readonly ledgers = new LedgerDirectory();
+  /** Every process that serves logs, the latest last. */
+  readonly functions: LogFunctions[] = [];
+  /** What was read back of each log when all was over. */
+  readonly logs = new Map<string, readonly Content[]>();
+  /** What was read back of each closed ledger when all was over. */
+  readonly readBack = new Map<LedgerId, readonly Content[]>();
+  /** Every process there ever was, the latest of each name last. */
+  readonly processes: SimulatedProcess[] = [];
+  readonly topology: Topology;
+  #contents = 0;
+
+  constructor(
+    readonly plan: Plan,
+    readonly observers: Observers,
+    readonly verdict: Verdict,
+  ) {
+    this.faults = new Faults(plan.faults);
+    this.wires = { scheduler: this.scheduler, faults: this.faults, calmMs: plan.calmMs, steps: 0 };
+    this.table = new MetadataTable(
+      () => this.scheduler.nowMs,
+      (change) => observers.metadataChanged(change),
+    );
+    this.history = new History((operation) => observers.operated(operation));
+    for (const bookie of plan.world.bookies) this.#addBookie(bookie);
+    const addresses = [...this.bookies.values()].map((bookie) => bookie.address);
+    this.topology = { bookies: () => addresses };
+  }
+
+  random(stream: string): SeededRandom {
+    return new SeededRandom(this.plan.seed, stream);
+  }
+
+  /** A number for a payload or record that none had before. */
+  newContent(): Content {
+    return ++this.#contents;
+  }
+
+  /** Takes an error that a client must live with; any other is the protocol's own fault. */
+  expected(error: unknown): void {
+    if (error instanceof FencelineError) return;
+    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.verdict.report("failure", stack);
+  }
+
+  startProcess(name: string, inRegion: string): SimulatedProcess {
+    const ordinal = this.processes.filter((process) => process.name === name).length;
+    const random = this.random(`process ${name} ${ordinal}`);
+    const process = new SimulatedProcess(name, ordinal, region(inRegion), this.scheduler, random);
+    this.processes.push(process);
+    return process;
+  }
+
+  /** What the protocol in this process is given. */
+  ports(process: SimulatedProcess): LedgerPorts {
+    const { clock, random } = process;
+    return {
+      clock,
+      random,
+      digest: simulatedDigest,
+      trace: { emit: (event) => this.observers.emitted(event, process) },
+      metadata: boundedMetadata(this.#metadataFor(process), clock),
+      bookies: new BookieNetwork((id) => this.#link(process, id)),
+      topology: this.topology,
+      placement: this.plan.world.placement === "anywhere" ? anywhere(random) : regionAware,
+      suspects: new Suspects(clock),
+      quarantine: new Quarantine({ clock, random }),
+      region: process.region,
+    };
+  }
+
+  bookieNamed(name: string): SimulatedBookie | undefined {
+    return [...this.bookies.values()].find(({ address }) => address.id.split("~")[0]?.split(".")[1] === name);
+  }
+
+  #addBookie(plan: BookiePlan): void {
+    const identity = `bucket-${plan.name}`;
+    const id = bookieId(`${plan.region}.${plan.name}~${identity}`);
+    const address = { id, place: { region: region(plan.region), rack: plan.rack } };
+    const storage = new BookieStorage(id, identity, (change) => this.observers.storeChanged(change));
+    const startInstance = () => this.#startInstance(bookie);
+    const bookie: SimulatedBookie = { address, identity, storage, instances: [], startInstance };
+    this.bookies.set(id, bookie);
+    for (let index = 0; index < plan.instances; index++) startInstance();
+  }
+
+  #startInstance(bookie: SimulatedBookie): BookieInstance {
+    const { address, identity, storage, instances } = bookie;
+    const name = address.id.split("~")[0]?.split(".")[1] ?? "";
+    const process = this.startProcess(`${name}/${instances.length}`, address.place.region);
+    const path = this.path(process, "entry-store", { name, region: process.region });
+    const store = new EntryStorePath(path, storage);
+    const stored = new StoredBookie({ id: address.id, storage: identity, store, clock: process.clock });
+    const instance = { process, stored };
+    instances.push(instance);
+    return instance;
+  }
+
+  #link(process: SimulatedProcess, id: BookieId): BookieLink | undefined {
+    const bookie = this.bookies.get(id);
+    if (bookie === undefined) return undefined;
+    const to = { name: id.split("~")[0]?.split(".")[1] ?? "", region: bookie.address.place.region };
+    const path = this.path(process, "bookie", to);
+    return new BookieLink(
+      path,
+      bookie,
+      this.random(`instances ${process.name} ${process.ordinal} ${id}`),
+      this.#callLog,
+    );
+  }
+
+  #metadataFor(process: SimulatedProcess): MetadataStore {
+    const path = this.path(process, "metadata", METADATA);
+    return new MetadataPath(path, this.table, this.random(`lag ${process.name} ${process.ordinal}`));
+  }
+
+  /** The way from this process to something else. */
+  path(process: SimulatedProcess, wire: Wire, to: Endpoint): MessagePath {
+    const { withinRegion, betweenRegions, toStore } = this.plan.world;
+    const near = process.region === to.region ? withinRegion : betweenRegions;
+    const random = this.random(`${wire} ${process.name} ${process.ordinal} ${to.name}`);
+    const edge = this.faults.edge(wire, process, to);
+    return new MessagePath(this.wires, process, edge, wire === "entry-store" ? toStore : near, random);
+  }
+
+  readonly #callLog: CallLog = {
+    arrived: (bookie, operation, ledgerId: LedgerId, entryId?: EntryId) => ({
+      bookie,
+      operation,
+      ledgerId,
+      entryId,
+      arrivedAt: this.scheduler.events,
+    }),
+    answered: (call, answer) => this.observers.bookieAnswered(call, answer, this.scheduler.events),
+  };
+}
