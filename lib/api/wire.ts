@@ -86,6 +86,10 @@ export const logRecord = z
   })
   .openapi("LogRecord");
 
+const sealed = z.boolean().openapi({
+  description: "True: the log ends at `tail` for ever. False: it goes on, or its end was not read.",
+});
+
 export const readAnswer = z
   .object({
     records: z.array(logRecord),
@@ -94,6 +98,7 @@ export const readAnswer = z
     up_to_date: z.boolean().openapi({
       description: "True: nothing was at `tail` while this read ran. False: `tail` is a lower bound.",
     }),
+    sealed,
   })
   .openapi("ReadAnswer");
 
@@ -101,6 +106,7 @@ export const tailAnswer = z
   .object({
     tail: seqNum.openapi({ type: "integer", description: "The seq_num that the next record gets." }),
     up_to_date: z.boolean(),
+    sealed,
     owner: z.string().optional(),
   })
   .openapi("Tail");
@@ -199,6 +205,41 @@ export const ledgerDescription = z
   })
   .openapi("Ledger");
 
+export const trimBody = z
+  .strictObject({
+    seq_num: seqNum.openapi({ type: "integer", description: "The first record that is kept." }),
+  })
+  .openapi("Trim");
+
+export const trimmed = z
+  .object({
+    log: z.string(),
+    first_seq_num: seqNum.openapi({
+      type: "integer",
+      description: "Records below this one are gone: what was asked for, or more if it was trimmed before.",
+    }),
+  })
+  .openapi("Trimmed");
+
+export const sealedLog = z
+  .object({
+    log: z.string(),
+    sealed: z.literal(true),
+    tail: seqNum.openapi({ type: "integer", description: "The seq_num after the last record, for ever." }),
+  })
+  .openapi("Sealed");
+
+export const deletedLog = z
+  .object({
+    log: z.string(),
+    state: z.enum(["deleting", "deleted"]).openapi({
+      description:
+        "deleted: the name may be created again. deleting: nobody reads or writes the log any more, but " +
+        "part of it is left; ask again.",
+    }),
+  })
+  .openapi("Deleted");
+
 export const settled = z.object({ log: z.string(), settled: z.literal(true) }).openapi("Settled");
 
 export const problem = z
@@ -224,5 +265,8 @@ export type CreateLogJson = z.input<typeof createBody>;
 export type LogJson = z.infer<typeof logDescription>;
 export type CreatedLogJson = z.infer<typeof createdLog>;
 export type LogPageJson = z.infer<typeof logPage>;
+export type TrimmedJson = z.infer<typeof trimmed>;
+export type SealedJson = z.infer<typeof sealedLog>;
+export type DeletedJson = z.infer<typeof deletedLog>;
 export type SegmentListJson = z.infer<typeof segmentList>;
 export type LedgerJson = z.infer<typeof ledgerDescription>;

@@ -137,6 +137,10 @@ export const limits = {
    */
   readRestartsMax: 8,
   settleRoundsMax: 2,
+  /** Segments that one audit or one pass of a deletion removes at a time: each is a handful of metadata calls. */
+  removalsAtOnce: 16,
+  /** Segments that one such pass removes; what is left is the next pass's, so that a pass has an end. */
+  removalsMax: 1_000,
 } as const;
 
 assert(limits.batchBytesMax < limits.entryPayloadBytesMax, "a full batch fits an entry");

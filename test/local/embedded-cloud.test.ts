@@ -27,6 +27,7 @@ describe("regions", () => {
     expect(await running.client("us-west-2").tail("orders/eu")).toEqual({
       tail: 2,
       up_to_date: true,
+      sealed: false,
       owner: "us-east-1",
     });
   });
