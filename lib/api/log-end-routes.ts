@@ -1,11 +1,11 @@
 /** What ends a log or its records: trim, seal, delete. Each may be sent again after a lost answer. */
-import { createRoute } from "@hono/zod-openapi";
-import { logName, seqNum } from "../protocol/ids.ts";
+import { createRoute, z } from "@hono/zod-openapi";
+import { logIncarnation, logName, seqNum } from "../protocol/ids.ts";
 import { ApiError } from "./api-error.ts";
+import { deletedLog, sealedLog, trimBody, trimmed } from "./log-end-wire.ts";
 import { mediaType, readJson } from "./request-body.ts";
 import { type ApiApp, type ApiOptions, answer, errorAnswers, logParams } from "./routing.ts";
 import { invalidRequest } from "./validation.ts";
-import { deletedLog, sealedLog, trimBody, trimmed } from "./wire.ts";
 
 const TRIM_BODY_BYTES_MAX = 1024;
 
@@ -29,7 +29,19 @@ const deleteLog = createRoute({
   method: "delete",
   path: "/v1/logs/{log}",
   summary: "Deletes the log and its records. A log that is created with this name later is another one.",
-  request: { params: logParams },
+  request: {
+    params: logParams,
+    query: z.strictObject({
+      incarnation: z
+        .string()
+        .optional()
+        .openapi({
+          description:
+            "Delete only this life of the name, as GET tells it. Makes a repeated deletion safe: it never " +
+            "meets a log that was created with the name since.",
+        }),
+    }),
+  },
   responses: {
     200: answer(deletedLog, "The log is deleted."),
     202: answer(deletedLog, "Nobody reads or writes the log any more; the rest of it is yet to go."),
@@ -58,7 +70,9 @@ export function addLogEndRoutes(app: ApiApp, options: ApiOptions): void {
   });
   app.openapi(deleteLog, async (c) => {
     const { log } = c.req.valid("param");
-    const state = await options.append.deleteLog(logName(log));
+    const { incarnation } = c.req.valid("query");
+    const only = incarnation === undefined ? undefined : logIncarnation(incarnation);
+    const state = await options.append.deleteLog(logName(log), only);
     return state === "deleted" ? c.json({ log, state }, 200) : c.json({ log, state }, 202);
   });
 }

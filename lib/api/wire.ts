@@ -205,41 +205,6 @@ export const ledgerDescription = z
   })
   .openapi("Ledger");
 
-export const trimBody = z
-  .strictObject({
-    seq_num: seqNum.openapi({ type: "integer", description: "The first record that is kept." }),
-  })
-  .openapi("Trim");
-
-export const trimmed = z
-  .object({
-    log: z.string(),
-    first_seq_num: seqNum.openapi({
-      type: "integer",
-      description: "Records below this one are gone: what was asked for, or more if it was trimmed before.",
-    }),
-  })
-  .openapi("Trimmed");
-
-export const sealedLog = z
-  .object({
-    log: z.string(),
-    sealed: z.literal(true),
-    tail: seqNum.openapi({ type: "integer", description: "The seq_num after the last record, for ever." }),
-  })
-  .openapi("Sealed");
-
-export const deletedLog = z
-  .object({
-    log: z.string(),
-    state: z.enum(["deleting", "deleted"]).openapi({
-      description:
-        "deleted: the name may be created again. deleting: nobody reads or writes the log any more, but " +
-        "part of it is left; ask again.",
-    }),
-  })
-  .openapi("Deleted");
-
 export const settled = z.object({ log: z.string(), settled: z.literal(true) }).openapi("Settled");
 
 export const problem = z
@@ -265,8 +230,5 @@ export type CreateLogJson = z.input<typeof createBody>;
 export type LogJson = z.infer<typeof logDescription>;
 export type CreatedLogJson = z.infer<typeof createdLog>;
 export type LogPageJson = z.infer<typeof logPage>;
-export type TrimmedJson = z.infer<typeof trimmed>;
-export type SealedJson = z.infer<typeof sealedLog>;
-export type DeletedJson = z.infer<typeof deletedLog>;
 export type SegmentListJson = z.infer<typeof segmentList>;
 export type LedgerJson = z.infer<typeof ledgerDescription>;

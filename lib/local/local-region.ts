@@ -110,7 +110,7 @@ export class LocalRegion {
       settle: (name) => this.#functions.append.settle(name),
       trim: (name, to) => this.#functions.append.trim(name, to),
       seal: (name) => this.#functions.append.seal(name),
-      deleteLog: (name) => this.#functions.append.deleteLog(name),
+      deleteLog: (name, only) => this.#functions.append.deleteLog(name, only),
       recoverLedger: (id) => this.#functions.append.recoverLedger(id),
     };
   }

@@ -137,9 +137,9 @@ export const limits = {
    */
   readRestartsMax: 8,
   settleRoundsMax: 2,
-  /** Segments that one audit or one pass of a deletion removes at a time: each is a handful of metadata calls. */
+  /** Segments that an audit or a pass of a deletion removes at a time: each is some metadata calls. */
   removalsAtOnce: 16,
-  /** Segments that one such pass removes; what is left is the next pass's, so that a pass has an end. */
+  /** Segments that one such pass removes: it has an end, and what is left is the next one's. */
   removalsMax: 1_000,
 } as const;
 

@@ -5,6 +5,7 @@ import {
   bookieId,
   entryId,
   type LedgerId,
+  type LogIncarnation,
   type LogName,
   ledgerId,
   logIncarnation,
@@ -138,9 +139,12 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
     return tail;
   }
 
-  async deleteLog(name: LogName): Promise<DeletionAnswer> {
+  async deleteLog(name: LogName, only?: LogIncarnation): Promise<DeletionAnswer> {
     this.#failIfTold();
-    this.#find(name);
+    const { description } = this.#find(name);
+    if (only !== undefined && only !== description.log) {
+      throw new FencelineError("log_not_found", { message: `${name} is another log now` });
+    }
     this.logs.delete(name);
     return this.deletionAnswer;
   }

@@ -3,7 +3,7 @@
  * check, the log item says "deleting". The second takes away what is left, and may be done by anybody, any
  * number of times: the ledgers, their items, the directory entry, the name.
  *
- *     END, check ──> deleting ──> each segment: recover, DELETED, remove its item ──> directory entry, name
+ *     END, check ──> deleting ──> each segment: recover, DELETED, remove item ──> directory entry, name
  *                        └──> answer
  *
  * X1 Nothing is taken away unless the log item, read consistently, says "deleting"; and it says so only behind
@@ -29,13 +29,18 @@ import { allItems } from "./segments.ts";
 import { logNotFound } from "./start-segment.ts";
 
 /**
- * Deletes the log that the name names now. "deleted": nothing of it is left that a reader or a creator could
+ * Deletes the log that the name names now, if it is `only` when that is given. "deleted": nothing of it is left that a reader or a creator could
  * meet. "deleting": nobody reads or writes it any more, but ledgers of it, or its name, are left; call again,
  * or leave it to a later pass. Throws `log_not_found`, and what sealing and the ports throw: it may then be
  * sealed, or deleted, all the same.
  */
-export async function deleteLog(ports: LedgerPorts, name: LogName): Promise<DeletionAnswer> {
+export async function deleteLog(
+  ports: LedgerPorts,
+  name: LogName,
+  only?: LogIncarnation,
+): Promise<DeletionAnswer> {
   const log = await findInAnyState(ports, name);
+  if (only !== undefined && log.log !== only) throw logNotFound({ name });
   await startDeletion(ports, log);
   try {
     const pass = await finishDeletion(ports, log.log);

@@ -1,6 +1,6 @@
 /** What the `append` function of a region does: `AppendOperations` on warm writers. */
 import { FencelineError } from "../errors.ts";
-import type { LedgerId, LogName, SeqNum } from "../ids.ts";
+import type { LedgerId, LogIncarnation, LogName, SeqNum } from "../ids.ts";
 import type { LogConfig } from "../items.ts";
 import type { LedgerMetadata } from "../ledger/ledger-metadata.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
@@ -69,8 +69,8 @@ export class LogAppends implements AppendOperations {
     return this.#names.with(name, (log) => sealLog(this.ports, log));
   }
 
-  deleteLog(name: LogName): Promise<DeletionAnswer> {
-    return deleteLog(this.ports, name);
+  deleteLog(name: LogName, only?: LogIncarnation): Promise<DeletionAnswer> {
+    return deleteLog(this.ports, name, only);
   }
 
   async recoverLedger(id: LedgerId): Promise<LedgerMetadata> {

@@ -151,8 +151,11 @@ export interface AppendOperations {
   trim(name: LogName, to: SeqNum): Promise<SeqNum>;
   /** Ends the log for ever (rule 29). Its end: the seq_num after the last record. */
   seal(name: LogName): Promise<SeqNum>;
-  /** Deletes the log; the name may be created again once it says `deleted` (rule 29). */
-  deleteLog(name: LogName): Promise<DeletionAnswer>;
+  /**
+   * Deletes the log; the name may be created again once it says `deleted` (rule 29). With `only`, no other
+   * life of the name than this one: a call that is repeated after a lost answer needs it.
+   */
+  deleteLog(name: LogName, only?: LogIncarnation): Promise<DeletionAnswer>;
   /** Fences the ledger, finds its end and closes it (rules 10 to 12). */
   recoverLedger(id: LedgerId): Promise<LedgerMetadata>;
 }

@@ -26,7 +26,8 @@ export async function trimLog(ports: ReaderPorts, log: LogIdentity, to: SeqNum):
   const { stored, wrote } = await updateItem(ports, logKey(log.log), (current) => {
     const item = current?.item;
     if (item?.kind !== "log" || item.state !== "active") return { kind: "keep" }; // P3
-    return item.trimPoint >= to ? { kind: "keep" } : { kind: "write", item: { ...item, trimPoint: to } }; // P1
+    if (item.trimPoint >= to) return { kind: "keep" }; // P1
+    return { kind: "write", item: { ...item, trimPoint: to } };
   });
   const item = stored?.item;
   if (item?.kind !== "log" || item.state !== "active") throw logNotFound(log);

@@ -204,6 +204,15 @@ describe.each(["before", "after"] as const)("a call of a deletion fails %s its e
   });
 });
 
+test("29: a deletion that is repeated for one life of a name never meets the next one", async () => {
+  const w = await LogWorld.make();
+  const former = await w.deleteAndCreateAgain();
+  const { appends } = w.client("D", "west");
+  await expect(w.run(appends.deleteLog(LOG, former))).rejects.toMatchObject({ code: "log_not_found" });
+  expect([await logState(w), await isNamed(w)]).toEqual(["active", true]);
+  expect(await w.run(appends.deleteLog(LOG, w.log))).toBe("deleted");
+});
+
 test("29: a stale listing of a dead name does not outlive the next pass, a live one does", async () => {
   const w = await LogWorld.make();
   const { log } = w;
