@@ -6,8 +6,8 @@
  *     END, check ──> deleting ──> each segment: recover, DELETED, remove item ──> directory entry, name
  *                        └──> answer
  *
- * X1 Nothing is taken away unless the log item, read consistently, says "deleting"; and it says so only behind
- *    an END that passed its check: whoever opens the log from then on finds the END or fails the check.
+ * X1 Nothing is taken away unless the log item, read consistently, says "deleting"; it says so only behind an
+ *    END that passed its check. Whoever opens the log from then on finds the END or fails the check.
  * X2 The END and the log item stay: an opener that froze before its put must lose against the END, or find in
  *    its check that the log is gone (T08). What such a zombie puts meanwhile the next pass removes.
  * X3 The name is released last and only while it names this incarnation: it is what a repeated call finds the
@@ -29,10 +29,10 @@ import { allItems } from "./segments.ts";
 import { logNotFound } from "./start-segment.ts";
 
 /**
- * Deletes the log that the name names now, if it is `only` when that is given. "deleted": nothing of it is left that a reader or a creator could
- * meet. "deleting": nobody reads or writes it any more, but ledgers of it, or its name, are left; call again,
- * or leave it to a later pass. Throws `log_not_found`, and what sealing and the ports throw: it may then be
- * sealed, or deleted, all the same.
+ * Deletes the log that the name names now, if it is `only` when that is given. "deleted": nothing of it is
+ * left that a reader or a creator could meet. "deleting": nobody reads or writes it any more, but ledgers of
+ * it, or its name, are left; call again, or leave it to a later pass. Throws `log_not_found`, and what
+ * sealing or the ports throw; it may then be sealed, or deleted, all the same.
  */
 export async function deleteLog(
   ports: LedgerPorts,
