@@ -31,14 +31,17 @@ describe("a deleted log", () => {
     const w = await LogWorld.make(ONE_BATCH);
     const p = w.client("P");
     await p.append("a", "b");
+    // A reader each: one that was told "not found" looks the name up again.
+    const readers = [0, 1, 2, 3].map((from) => ({ from, t: w.client(`T${from}`, "west") }));
+    for (const { t } of readers) expect(await t.read(0)).toEqual(["a", "b"]);
     const t = w.client("T", "west");
-    expect(await t.read(0)).toEqual(["a", "b"]);
+    expect(await t.tail()).toBe(2);
     const ledgers = Object.values(await w.chain());
     expect(await w.run(deleting(w.client("D", "north")))).toBe("deleted");
     expect(await w.chain()).toEqual({ 2: "end" });
     for (const id of ledgers) expect(await w.ledgerState(id)).toBe("DELETED");
     expect([await logState(w), await isNamed(w), await listed(w)]).toEqual(["deleting", false, []]);
-    for (const from of [0, 1, 2, 3]) expect(await t.readOrError(from)).toBe("log_not_found");
+    for (const { from, t } of readers) expect(await t.readOrError(from)).toBe("log_not_found");
     await expect(t.tail()).rejects.toMatchObject({ code: "log_not_found" });
     expect(await p.append("c")).toEqual(["log_not_found, side effects none"]);
     expect(await w.run(deleting(p))).toBe("log_not_found, side effects none");
@@ -139,13 +142,13 @@ describe("T08 (29): an opener freezes before its put, the log is deleted and cre
 
 describe("two delete at once", () => {
   test("wherever one of them is when the other does it all: deleted, once", async () => {
-    for (let held = 0; held < 60; held++) {
+    for (let held = 0; ; held++) {
       const w = await LogWorld.make(ONE_BATCH);
       await w.client("P").append("a", "b");
       const slow = w.client("slow", "west");
       const quick = w.client("quick", "north");
       let count = 0;
-      w.faults.at({ client: "slow" }, "before", Number.POSITIVE_INFINITY, async () => {
+      w.faults.at({ client: "slow", port: "metadata" }, "before", Number.POSITIVE_INFINITY, async () => {
         if (count++ !== held) return;
         await deleting(quick);
       });
@@ -158,7 +161,7 @@ describe("two delete at once", () => {
   });
 
   test("wherever a slow one is when the name is created again: the new log is left alone", async () => {
-    for (let held = 0; held < 80; held++) {
+    for (let held = 0; ; held++) {
       const w = await LogWorld.make(ONE_BATCH);
       await w.client("P").append("a", "b");
       const slow = w.client("slow", "west");
@@ -166,7 +169,7 @@ describe("two delete at once", () => {
       let count = 0;
       let deletedMeanwhile = false;
       // Not the very first call, the look-up of the name: from there on it is about the former log.
-      w.faults.at({ client: "slow" }, "before", Number.POSITIVE_INFINITY, async () => {
+      w.faults.at({ client: "slow", port: "metadata" }, "before", Number.POSITIVE_INFINITY, async () => {
         if (count++ !== held + 2) return;
         await deleting(quick);
         await w.creatingAgain();
@@ -183,11 +186,11 @@ describe("two delete at once", () => {
 describe.each(["before", "after"] as const)("a call of a deletion fails %s its effect", (moment) => {
   test("whichever it is: as said, and deleted in the end", async () => {
     let deletedAtOnce = 0;
-    for (let failing = 0; failing < 90; failing++) {
+    for (let failing = 0; ; failing++) {
       const w = await LogWorld.make(ONE_BATCH);
       await w.client("P").append("a", "b");
       let count = 0;
-      w.faults.at({ client: "D" }, moment, Number.POSITIVE_INFINITY, () => {
+      w.faults.at({ client: "D", port: "metadata" }, moment, Number.POSITIVE_INFINITY, () => {
         if (count++ === failing) throw new Error("lost");
       });
       const first = await w.run(deleting(w.client("D", "west")));
@@ -202,6 +205,54 @@ describe.each(["before", "after"] as const)("a call of a deletion fails %s its e
     }
     expect(deletedAtOnce).toBeGreaterThan(5);
   });
+});
+
+test("29: an item that names another ledger by now is not the one that was to go", async () => {
+  const w = await LogWorld.make(ONE_BATCH);
+  const zombies = ["Z0", "Z1"].map((name) => {
+    const frozen = w.faults.hold({ client: name, call: "write", about: w.elections });
+    return { frozen, late: w.client(name).sending(name) };
+  });
+  await w.idle();
+  await w.client("Q", "west").append("q0", "q1");
+  const elections = w.elections;
+  const former = await w.deleteAndCreateAgain();
+  zombies[0]?.frozen.release();
+  await w.run(zombies[0]?.late ?? Promise.reject(new Error("no zombie")));
+  const look = w.faults.hold({ client: "slow", call: "get", about: elections });
+  const slow = finishDeletion(w.world.ports("slow", "west"), former);
+  await w.idle();
+  expect(look.calls).toHaveLength(1);
+  expect(await w.run(finishDeletion(w.world.ports("quick", "north"), former))).toBe("deleted");
+  w.faults.hold({ client: "Z1", call: "get", about: logKey(former).partition });
+  zombies[1]?.frozen.release();
+  await w.idle();
+  const second = (await w.chain(former))[0];
+  expect(await w.ledgerState(second)).toBe("OPEN");
+  look.release();
+  await w.run(slow);
+  expect((await w.chain(former))[0]).toBe(second);
+  expect(await w.run(finishDeletion(w.world.ports("quick", "north"), former))).toBe("deleted");
+  expect([await w.chain(former), await w.ledgerState(second)]).toEqual([{ 2: "end" }, "DELETED"]);
+});
+
+test("29: a slow deleter that looked at a stale listing does not unlist the log that was created since", async () => {
+  const w = await LogWorld.make();
+  const directory = directoryKey(LOG).partition;
+  const release = w.faults.hold({ client: "quick", call: "remove", about: logNameKey(LOG).partition });
+  const quick = deleting(w.client("quick"));
+  await w.idle();
+  await w.put(directoryKey(LOG), { kind: "directory", name: LOG });
+  const remove = w.faults.hold({ client: "slow", call: "remove", about: directory });
+  const slow = deleting(w.client("slow", "west"));
+  await w.idle();
+  expect([release.calls.length, remove.calls.length]).toEqual([1, 1]);
+  release.release();
+  expect(await w.run(quick)).toBe("deleted");
+  await w.createAgain();
+  remove.release();
+  expect(await w.run(slow)).toBe("deleted");
+  expect(await listed(w)).toEqual([LOG]);
 });
 
 test("29: a deletion that is repeated for one life of a name never meets the next one", async () => {
