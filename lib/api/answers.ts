@@ -38,6 +38,7 @@ export function readAnswer(answer: ReadAnswer, format: LogFormat): Wire<typeof w
     next: answer.next,
     tail: answer.tail,
     up_to_date: answer.upToDate,
+    sealed: answer.sealed,
   };
 }
 
@@ -45,6 +46,7 @@ export function tailAnswer(answer: TailAnswer): Wire<typeof wire.tailAnswer> {
   return {
     tail: answer.tail,
     up_to_date: answer.upToDate,
+    sealed: answer.sealed,
     ...(answer.ownerRegion === undefined ? {} : { owner: answer.ownerRegion }),
   };
 }

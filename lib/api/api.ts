@@ -7,6 +7,7 @@ import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
 import { FencelineError } from "../protocol/errors.ts";
 import { ApiError } from "./api-error.ts";
 import { addLedgerRoutes } from "./ledger-routes.ts";
+import { addLogEndRoutes } from "./log-end-routes.ts";
 import { addLogRoutes } from "./log-routes.ts";
 import { problemResponse } from "./problem.ts";
 import { addRecordRoutes } from "./record-routes.ts";
@@ -66,6 +67,7 @@ export function createApi(options: ApiOptions): ApiApp {
   });
   app.notFound(refuseUnknownRoute);
   addLogRoutes(app, options);
+  addLogEndRoutes(app, options);
   addRecordRoutes(app, options);
   addLedgerRoutes(app, options);
   addRegionRoutes(app, options);

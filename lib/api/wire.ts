@@ -86,6 +86,10 @@ export const logRecord = z
   })
   .openapi("LogRecord");
 
+const sealed = z.boolean().openapi({
+  description: "True: the log ends at `tail` for ever. False: it goes on, or its end was not read.",
+});
+
 export const readAnswer = z
   .object({
     records: z.array(logRecord),
@@ -94,6 +98,7 @@ export const readAnswer = z
     up_to_date: z.boolean().openapi({
       description: "True: nothing was at `tail` while this read ran. False: `tail` is a lower bound.",
     }),
+    sealed,
   })
   .openapi("ReadAnswer");
 
@@ -101,6 +106,7 @@ export const tailAnswer = z
   .object({
     tail: seqNum.openapi({ type: "integer", description: "The seq_num that the next record gets." }),
     up_to_date: z.boolean(),
+    sealed,
     owner: z.string().optional(),
   })
   .openapi("Tail");

@@ -4,10 +4,11 @@ import type { LedgerJson, LogJson, SegmentListJson, TailJson } from "../api/wire
 export function logText(log: LogJson, tail: TailJson, { segments }: SegmentListJson): string {
   const { replication } = log.config;
   const bound = tail.up_to_date ? "" : " or higher: bookies of the tail are silent";
+  const sealed = tail.sealed ? ", where the log was sealed" : "";
   return [
     `log           ${log.log}`,
     `incarnation   ${log.incarnation}, ${log.state}, created ${timeText(log.created_at)}`,
-    `records       seq_num ${log.first_seq_num} up to ${tail.tail}${bound}`,
+    `records       seq_num ${log.first_seq_num} up to ${tail.tail}${bound}${sealed}`,
     `owner         ${tail.owner ?? "none yet"}`,
     `replication   ${replicationText(replication)}`,
     `digest        ${log.config.digest}`,

@@ -13,6 +13,7 @@ import {
 import { addCreate } from "./create.ts";
 import { ledgerText, logText } from "./describe.ts";
 import { addLocalCommands } from "./local.ts";
+import { addLogEndCommands } from "./log-end.ts";
 import { seqNum, wholeNumber } from "./options.ts";
 import { writeData, writeResult } from "./output.ts";
 import { addPlacementCommands } from "./placement.ts";
@@ -33,6 +34,7 @@ export function buildProgram(context: CommandContext): Command {
   addAppend(program, context);
   addRead(program, context);
   addLogs(program, context);
+  addLogEndCommands(program, context);
   addLedger(program, context);
   addRegionCommands(program, context);
   addBookieCommands(program, context);

@@ -2,6 +2,7 @@
  * The HTTP surface as typed calls, one request each. Nothing is sent twice here: whoever repeats a call knows
  * whether that is safe.
  */
+import type { DeletedJson, SealedJson, TrimmedJson } from "../api/log-end-wire.ts";
 import type { Problem } from "../api/problem.ts";
 import type {
   BookieJson,
@@ -55,7 +56,7 @@ const NOT_CONNECTED = new Set([
 ]);
 
 interface RequestFields {
-  readonly method: "GET" | "PUT" | "POST" | "PATCH";
+  readonly method: "GET" | "PUT" | "POST" | "PATCH" | "DELETE";
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly format?: WireFormat | undefined;
@@ -105,6 +106,23 @@ export class LogClient {
 
   tail(log: string, consistency: Consistency = "strong"): Promise<TailJson> {
     return this.#get(logPath(log, "/records/tail"), { consistency });
+  }
+
+  /** Safe to repeat: it goes forward only. */
+  async trim(log: string, to: number): Promise<TrimmedJson> {
+    const request = { method: "POST", path: logPath(log, "/trim"), body: { seq_num: to } } as const;
+    return (await this.#send<TrimmedJson>(request)).json;
+  }
+
+  /** Safe to repeat: a sealed log stays as it is. */
+  async seal(log: string): Promise<SealedJson> {
+    return (await this.#send<SealedJson>({ method: "POST", path: logPath(log, "/seal") })).json;
+  }
+
+  /** Safe to repeat with an incarnation only: the name may have been given to another log meanwhile. */
+  async deleteLog(log: string, incarnation?: string): Promise<DeletedJson> {
+    const query = { incarnation };
+    return (await this.#send<DeletedJson>({ method: "DELETE", path: logPath(log), query })).json;
   }
 
   showLedger(id: string): Promise<LedgerJson> {

@@ -108,6 +108,9 @@ export class LocalRegion {
       createLog: (name, config) => this.#functions.append.createLog(name, config),
       append: (request) => this.#functions.append.append(request),
       settle: (name) => this.#functions.append.settle(name),
+      trim: (name, to) => this.#functions.append.trim(name, to),
+      seal: (name) => this.#functions.append.seal(name),
+      deleteLog: (name, only) => this.#functions.append.deleteLog(name, only),
       recoverLedger: (id) => this.#functions.append.recoverLedger(id),
     };
   }

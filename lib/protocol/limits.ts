@@ -137,6 +137,10 @@ export const limits = {
    */
   readRestartsMax: 8,
   settleRoundsMax: 2,
+  /** Segments that an audit or a pass of a deletion removes at a time: each is some metadata calls. */
+  removalsAtOnce: 16,
+  /** Segments that one such pass removes: it has an end, and what is left is the next one's. */
+  removalsMax: 1_000,
 } as const;
 
 assert(limits.batchBytesMax < limits.entryPayloadBytesMax, "a full batch fits an entry");

@@ -61,6 +61,22 @@ export type TraceEvent =
       readonly region: Region;
       readonly how: "opened" | "rolled" | "replaced-empty";
     }
+  | { readonly event: "log-trimmed"; readonly log: LogIncarnation; readonly trimPoint: SeqNum }
+  | { readonly event: "log-sealed"; readonly log: LogIncarnation; readonly tail: SeqNum }
+  | { readonly event: "log-deleting"; readonly log: LogIncarnation }
+  | { readonly event: "log-deleted"; readonly log: LogIncarnation }
+  | {
+      readonly event: "chain-item-removed";
+      readonly log: LogIncarnation;
+      readonly firstSeqNum: SeqNum;
+      /** Absent: it was an END. */
+      readonly ledgerId?: LedgerId;
+    }
+  | {
+      readonly event: "ledger-collected";
+      readonly ledgerId: LedgerId;
+      readonly lastEntry: EntryId;
+    }
   | { readonly event: "ledger-abandoned"; readonly ledgerId: LedgerId; readonly reason: string }
   | {
       readonly event: "tail-settled";

@@ -5,11 +5,13 @@ import {
   bookieId,
   entryId,
   type LedgerId,
+  type LogIncarnation,
   type LogName,
   ledgerId,
   logIncarnation,
   type Region,
   region,
+  type SeqNum,
   segmentNumber,
   seqNum,
   tenure,
@@ -21,6 +23,7 @@ import type {
   AppendAck,
   AppendOperations,
   AppendRequest,
+  DeletionAnswer,
   LogDescription,
   LogRecord,
   ReadAnswer,
@@ -58,6 +61,8 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
     },
     { region: region("us-west-2"), state: "draining", bookies: [] },
   ];
+  readonly sealed = new Set<LogName>();
+  deletionAnswer: DeletionAnswer = "deleted";
   #ledger: LedgerMetadata = newLedger({
     ledgerId: fakeLedgerId,
     replication: { ensembleSize: 1, writeQuorum: 1, ackQuorum: 1, minRegions: 1 },
@@ -119,6 +124,31 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
     this.#find(name);
   }
 
+  async trim(name: LogName, to: SeqNum): Promise<SeqNum> {
+    this.#failIfTold();
+    const log = this.#find(name);
+    const trimPoint = seqNum(Math.max(log.description.trimPoint, to));
+    this.logs.set(name, { ...log, description: { ...log.description, trimPoint } });
+    return trimPoint;
+  }
+
+  async seal(name: LogName): Promise<SeqNum> {
+    this.#failIfTold();
+    const tail = seqNum(this.#find(name).records.length);
+    this.sealed.add(name);
+    return tail;
+  }
+
+  async deleteLog(name: LogName, only?: LogIncarnation): Promise<DeletionAnswer> {
+    this.#failIfTold();
+    const { description } = this.#find(name);
+    if (only !== undefined && only !== description.log) {
+      throw new FencelineError("log_not_found", { message: `${name} is another log now` });
+    }
+    this.logs.delete(name);
+    return this.deletionAnswer;
+  }
+
   async recoverLedger(id: LedgerId): Promise<LedgerMetadata> {
     this.#failIfTold();
     const ledger = await this.showLedger(id);
@@ -170,12 +200,13 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
     }
     const found = records.slice(request.from, request.from + request.limit);
     const next = seqNum(request.from + found.length);
-    return { records: found, next, tail, upToDate: next === tail };
+    return { records: found, next, tail, upToDate: next === tail, sealed: false };
   }
 
   async tail(name: LogName) {
     this.#failIfTold();
-    return { tail: seqNum(this.#find(name).records.length), upToDate: true, ownerRegion: here };
+    const tail = seqNum(this.#find(name).records.length);
+    return { tail, upToDate: true, sealed: this.sealed.has(name), ownerRegion: here };
   }
 
   async showLedger(id: LedgerId): Promise<LedgerMetadata> {

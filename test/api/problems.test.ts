@@ -153,8 +153,9 @@ describe("requests that lead nowhere", () => {
   );
 
   test.each([
-    ["DELETE", "/v1/logs/orders", "GET, HEAD, PUT"],
+    ["PATCH", "/v1/logs/orders", "DELETE, GET, HEAD, PUT"],
     ["POST", "/v1/logs", "GET, HEAD"],
+    ["GET", "/v1/logs/orders/trim", "POST"],
     ["PUT", "/v1/logs/orders/records", "GET, HEAD, POST"],
     ["GET", "/v1/ledgers/1/recover", "POST"],
     ["OPTIONS", "/v1/health", "GET, HEAD"],

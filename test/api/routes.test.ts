@@ -65,6 +65,46 @@ describe("logs", () => {
   });
 });
 
+describe("the end of a log", () => {
+  test("trim moves the first record, forward only", async () => {
+    const { send, sendJson } = await withLog();
+    const trimmed = await sendJson("POST", "/v1/logs/orders/trim", { seq_num: 5 });
+    expect([trimmed.status, await trimmed.json()]).toEqual([200, { log: "orders", first_seq_num: 5 }]);
+    const less = await sendJson("POST", "/v1/logs/orders/trim", { seq_num: 2 });
+    expect(await less.json()).toEqual({ log: "orders", first_seq_num: 5 });
+    expect(await (await send("GET", "/v1/logs/orders")).json()).toMatchObject({ first_seq_num: 5 });
+  });
+
+  test("seal tells where the log ends, and so does its tail", async () => {
+    const { send } = await withLog();
+    const sealed = await send("POST", "/v1/logs/orders/seal");
+    expect([sealed.status, await sealed.json()]).toEqual([200, { log: "orders", sealed: true, tail: 0 }]);
+    const tail = await send("GET", "/v1/logs/orders/records/tail");
+    expect(await tail.json()).toMatchObject({ tail: 0, sealed: true });
+  });
+
+  test.each([
+    ["deleted", 200],
+    ["deleting", 202],
+  ] as const)("delete that says %s is %d", async (state, status) => {
+    const { logs, send } = await withLog();
+    logs.deletionAnswer = state;
+    const deleted = await send("DELETE", "/v1/logs/orders");
+    expect([deleted.status, await deleted.json()]).toEqual([status, { log: "orders", state }]);
+    expect((await send("GET", "/v1/logs/orders")).status).toBe(404);
+    expect((await send("DELETE", "/v1/logs/orders")).status).toBe(404);
+  });
+
+  test.each([{}, { seq_num: -1 }, { seq_num: 1.5 }, { seq_num: "5" }, { seq_num: 1, all: true }, "[]", ""])(
+    "trim to %j is refused and trims nothing",
+    async (body) => {
+      const { send, sendJson } = await withLog();
+      expect((await sendJson("POST", "/v1/logs/orders/trim", body)).status).toBe(400);
+      expect(await (await send("GET", "/v1/logs/orders")).json()).toMatchObject({ first_seq_num: 0 });
+    },
+  );
+});
+
 describe("records", () => {
   test("go in as JSON text and come out as they were, headers and timestamps too", async () => {
     const { send, sendJson } = await withLog();
@@ -94,6 +134,7 @@ describe("records", () => {
       next: 2,
       tail: 2,
       up_to_date: true,
+      sealed: false,
     });
   });
 
@@ -137,7 +178,7 @@ describe("records", () => {
     const read = await send("GET", "/v1/logs/orders/records?seq_num=1&count=1&bytes=10&consistency=local");
     expect(await read.json()).toMatchObject({ records: [{ seq_num: 1, body: "b" }], next: 2, tail: 3 });
     const tail = await send("GET", "/v1/logs/orders/records/tail");
-    expect(await tail.json()).toEqual({ tail: 3, up_to_date: true, owner: "us-east-1" });
+    expect(await tail.json()).toEqual({ tail: 3, up_to_date: true, sealed: false, owner: "us-east-1" });
     expect(tail.headers.get("log-owner")).toBe("us-east-1");
   });
 });
@@ -187,6 +228,7 @@ describe("every answer", () => {
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
     expect(routes.sort()).toEqual([
+      "DELETE /v1/logs/{log}",
       "GET /v1/health",
       "GET /v1/ledgers/{id}",
       "GET /v1/logs",
@@ -199,7 +241,9 @@ describe("every answer", () => {
       "PATCH /v1/regions/{region}/bookies/{bookie}",
       "POST /v1/ledgers/{id}/recover",
       "POST /v1/logs/{log}/records",
+      "POST /v1/logs/{log}/seal",
       "POST /v1/logs/{log}/settle",
+      "POST /v1/logs/{log}/trim",
       "PUT /v1/logs/{log}",
     ]);
     const { schemas } = document.components;

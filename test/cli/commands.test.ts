@@ -58,6 +58,43 @@ describe("a log, from its creation to its records", () => {
     expect(JSON.parse(failed.err)).toMatchObject({ code: "log_not_found", status: 404 });
   });
 
+  test("trim, seal, delete", async () => {
+    await using endpoint = await FaultyEndpoint.open();
+    const fenceline = at(endpoint);
+    await fenceline("create orders");
+    await fenceline("append orders", "a\nb\n");
+    expect((await fenceline("trim orders")).code).toBe(2);
+    expect(await fenceline("trim orders --to 1")).toMatchObject({
+      code: 0,
+      out: "orders begins at seq_num 1\n",
+    });
+    expect((await fenceline("seal orders")).out).toBe("orders is sealed, and ends at seq_num 2\n");
+    expect((await fenceline("describe orders")).out).toMatch(/seq_num 1 up to 2, where the log was sealed/);
+    expect((await fenceline("delete orders")).out).toBe("deleted orders\n");
+    for (const line of ["delete orders", "seal orders", "trim orders --to 0"]) {
+      expect(await fenceline(line)).toMatchObject({ code: 4, out: "" });
+    }
+  });
+
+  test("delete goes on until it is done, and takes a lost answer for what it was", async () => {
+    await using endpoint = await FaultyEndpoint.open();
+    const fenceline = at(endpoint);
+    await fenceline("create orders");
+    const real = endpoint.logs.deleteLog.bind(endpoint.logs);
+    const calls: (string | undefined)[] = [];
+    endpoint.logs.deleteLog = async (name, only) => {
+      calls.push(only);
+      if (calls.length === 1) return "deleting";
+      if (calls.length === 2) await real(name, only);
+      throw new FencelineError(calls.length === 2 ? "unavailable" : "log_not_found", {
+        message: "no",
+        details: { retry_after_ms: 1 },
+      });
+    };
+    expect(await fenceline("delete orders")).toMatchObject({ code: 0, out: "deleted orders\n" });
+    expect(calls).toEqual(["i1", "i1", "i1"]);
+  });
+
   test("ledger show and ledger recover", async () => {
     await using endpoint = await FaultyEndpoint.open();
     const fenceline = at(endpoint);

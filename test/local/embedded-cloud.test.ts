@@ -27,8 +27,28 @@ describe("regions", () => {
     expect(await running.client("us-west-2").tail("orders/eu")).toEqual({
       tail: 2,
       up_to_date: true,
+      sealed: false,
       owner: "us-east-1",
     });
+  });
+
+  test("trim, seal and delete through one, and all of them know", async () => {
+    await using running = await RunningCloud.start();
+    const [east, other, west] = ["us-east-1", "us-east-2", "us-west-2"].map((name) => running.client(name));
+    await east?.createLog("orders", {});
+    await east?.append("orders", batchOf("a", "b", "c"), "utf8");
+    expect(await other?.trim("orders", 2)).toEqual({ log: "orders", first_seq_num: 2 });
+    await expect(west?.trim("orders", 4)).rejects.toMatchObject({ code: "position_unwritten" });
+    expect(await west?.seal("orders")).toEqual({ log: "orders", sealed: true, tail: 3 });
+    await expect(east?.append("orders", batchOf("d"), "utf8")).rejects.toMatchObject({ code: "log_sealed" });
+    expect(await east?.tail("orders")).toEqual({ tail: 3, up_to_date: true, sealed: true });
+    expect(await other?.deleteLog("orders")).toEqual({ log: "orders", state: "deleted" });
+    await expect(west?.tail("orders")).rejects.toMatchObject({ code: "log_not_found" });
+    expect(await west?.createLog("orders", {})).toMatchObject({ created: true });
+    expect(await east?.append("orders", batchOf("new life"), "utf8")).toMatchObject({
+      start: { seq_num: 0 },
+    });
+    expect(await running.bodies("us-east-2", "orders")).toEqual(["new life"]);
   });
 
   test("an append that arrives in another region takes the log over, and nothing is lost", async () => {

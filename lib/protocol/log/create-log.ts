@@ -43,7 +43,7 @@ export async function createLog(
     const dead = named?.kind === "log-name" ? named.log : undefined;
     const item = await putLog(ports, name, config);
     if (await takeName(ports, item, dead)) {
-      await listInDirectory(ports, name);
+      await listInDirectory(ports, name, "afresh");
       return { created: true, description: describe(item), warnings };
     }
   }
@@ -93,7 +93,7 @@ async function existing(
       details: { config: found.config },
     });
   }
-  await listInDirectory(ports, found.name);
+  await listInDirectory(ports, found.name, "if missing");
   const admission = askAdmission();
   const warnings = admission.kind === "accepted" ? admission.warnings : [admission.reason];
   return { created: false, description: describe(found), warnings };
@@ -147,9 +147,19 @@ async function takeName(
   return false;
 }
 
-async function listInDirectory(ports: CreatePorts, name: LogName): Promise<void> {
+/**
+ * Afresh: written also if it is there, so that a deleter of the name's former life, who looked at it before,
+ * cannot remove it any more.
+ */
+async function listInDirectory(
+  ports: CreatePorts,
+  name: LogName,
+  how: "afresh" | "if missing",
+): Promise<void> {
   await updateItem(ports, directoryKey(name), (current) =>
-    current === undefined ? { kind: "write", item: { kind: "directory", name } } : { kind: "keep" },
+    current === undefined || how === "afresh"
+      ? { kind: "write", item: { kind: "directory", name } }
+      : { kind: "keep" },
   );
 }
 

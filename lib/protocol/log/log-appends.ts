@@ -1,23 +1,29 @@
 /** What the `append` function of a region does: `AppendOperations` on warm writers. */
 import { FencelineError } from "../errors.ts";
-import type { LedgerId, LogName } from "../ids.ts";
+import type { LedgerId, LogIncarnation, LogName, SeqNum } from "../ids.ts";
 import type { LogConfig } from "../items.ts";
 import type { LedgerMetadata } from "../ledger/ledger-metadata.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import { recoverLedger } from "../ledger/recover-ledger.ts";
 import { type AskAdmission, admitLog } from "../placement/admit-log.ts";
 import { createLog, type LogCreation } from "./create-log.ts";
+import { deleteLog } from "./delete-log.ts";
 import { KnownLedgers } from "./known-ledgers.ts";
 import { LogNames } from "./log-names.ts";
+import type { ReaderPorts } from "./log-reader.ts";
 import { recordsAt } from "./log-reads.ts";
 import { LogWriter } from "./log-writer.ts";
-import type { AppendAck, AppendOperations, AppendRequest } from "./operations.ts";
+import type { AppendAck, AppendOperations, AppendRequest, DeletionAnswer } from "./operations.ts";
+import { sealLog } from "./seal-log.ts";
 import { settleLog } from "./settle-log.ts";
+import { trimLog } from "./trim-log.ts";
 import { WarmWriters } from "./warm-writers.ts";
 
 export class LogAppends implements AppendOperations {
   readonly #names: LogNames;
   readonly #writers: WarmWriters;
+  /** How a mismatched append looks at what stands at its place; it settles nothing. */
+  readonly #reader: ReaderPorts;
 
   /** `askAdmission`: the shipped rule, unless a test needs quorum sizes that it refuses. */
   constructor(
@@ -25,8 +31,8 @@ export class LogAppends implements AppendOperations {
     private readonly askAdmission: AskAdmission = admitLog,
   ) {
     this.#names = new LogNames(ports.metadata);
-    // How a mismatched append looks at what stands at its place; it settles nothing.
     const reader = { ...ports, known: new KnownLedgers(ports) };
+    this.#reader = reader;
     this.#writers = new WarmWriters(
       (log) => new LogWriter(ports, log, (...where) => recordsAt(reader, ...where)),
     );
@@ -50,6 +56,21 @@ export class LogAppends implements AppendOperations {
   settle(name: LogName): Promise<void> {
     this.#refreshTopology();
     return this.#names.with(name, (log) => settleLog(this.ports, log, this.#writers.find(log)));
+  }
+
+  trim(name: LogName, to: SeqNum): Promise<SeqNum> {
+    return this.#names.with(name, (log) => {
+      const settle = () => settleLog(this.ports, log, this.#writers.find(log));
+      return trimLog({ ...this.#reader, settler: { settle } }, log, to);
+    });
+  }
+
+  seal(name: LogName): Promise<SeqNum> {
+    return this.#names.with(name, (log) => sealLog(this.ports, log));
+  }
+
+  deleteLog(name: LogName, only?: LogIncarnation): Promise<DeletionAnswer> {
+    return deleteLog(this.ports, name, only);
   }
 
   async recoverLedger(id: LedgerId): Promise<LedgerMetadata> {

@@ -17,7 +17,7 @@ import type { Consistency } from "../ports.ts";
 import { checkReadable } from "./check-readable.ts";
 import type { KnownLedgers } from "./known-ledgers.ts";
 import type { ReadCollector } from "./read-collector.ts";
-import { done, enter, isOf, notSettled, type ReadEnd, type Step } from "./read-steps.ts";
+import { done, endOfLog, enter, isOf, notSettled, type ReadEnd, type Step } from "./read-steps.ts";
 import { restartPause } from "./restart-pause.ts";
 import {
   type ChainItem,
@@ -146,11 +146,12 @@ export class LogReader {
     return next.first > this.#position ? { to: "d" } : enter(next);
   }
 
-  /** 33c: an END item ends the log if it is the last. */
+  /** 33c: an END item ends the log if it is the last. It also is the first step of a deletion (29). */
   async #endOfLog(): Promise<Step> {
     const last = await this.#queryLast();
-    if (last?.kind === "end" && last.first <= this.#position) return done(last.first, true);
-    return { to: "f" };
+    if (last?.kind !== "end" || last.first > this.#position) return { to: "f" };
+    await checkReadable(this.ports.metadata, this.log, last.first);
+    return endOfLog(last.first);
   }
 
   /** 33d: everything that is left lies behind the position. */

@@ -49,10 +49,11 @@ export class LogReads implements ReadOperations {
     return withoutEffects(() =>
       this.#names.with(name, async (log) => {
         const goal = { consistency, collector: ReadCollector.ofNothing(), begin: "last" } as const;
-        const { tail, upToDate, segment } = await new LogReader(this.#ports, log, goal).run();
+        const { tail, upToDate, sealed, segment } = await new LogReader(this.#ports, log, goal).run();
         return {
           tail,
           upToDate,
+          sealed,
           ...(segment === undefined ? {} : { ownerRegion: segment.item.ownerRegion }),
         };
       }),
@@ -97,7 +98,7 @@ export async function readRecords(
 ): Promise<ReadAnswer> {
   const { from, limit, bytesMax = limits.readBytesMax, consistency } = request;
   const collector = new ReadCollector(from, limit, bytesMax);
-  const { tail, upToDate } = await new LogReader(ports, log, {
+  const { tail, upToDate, sealed } = await new LogReader(ports, log, {
     consistency,
     collector,
     begin: "position",
@@ -109,7 +110,7 @@ export async function readRecords(
       details: { tail },
     });
   }
-  return { records: collector.records, next, tail, upToDate };
+  return { records: collector.records, next, tail, upToDate, sealed };
 }
 
 /** The records at a place, for whoever compares them; none if they cannot be had at once. */

@@ -50,7 +50,11 @@ export async function openSegment(
     if (ports.clock.monotonicMs() >= request.giveUpAtMs) break;
     const last = await lastItem(ports.metadata, log.log, "consistent");
     if (last?.kind === "end") throw await refusal(ports, log, last);
-    const place = last === undefined ? FIRST_PLACE : await placeAfter(ports, log, last);
+    const place = await placeAfter(ports, log, last);
+    if (place === undefined) {
+      reason = CHANGED;
+      continue;
+    }
     const start = await startSegment(ports, log, place, request.avoid);
     if (start.kind === "started") return start.segment;
     reason = start.reason;
@@ -61,6 +65,9 @@ export async function openSegment(
   });
 }
 
+/** Why there is no place, for the error. */
+export const CHANGED = "the last segment was deleted meanwhile";
+
 /** No item at all (24). */
 const FIRST_PLACE: SegmentPlace = {
   first: 0 as SeqNum,
@@ -69,11 +76,22 @@ const FIRST_PLACE: SegmentPlace = {
   how: "opened",
 };
 
-/** Recovers the last segment's ledger and says where the next one goes. */
-async function placeAfter(ports: LedgerPorts, log: LogIdentity, last: SegmentAt): Promise<SegmentPlace> {
+/**
+ * Recovers the last segment's ledger and says where what follows it goes: the next segment, or the END.
+ * Undefined: it is not the last any more; query again. Throws what recovery and the ports throw.
+ */
+export async function placeAfter(
+  ports: LedgerPorts,
+  log: LogIdentity,
+  last: SegmentAt | undefined,
+): Promise<SegmentPlace | undefined> {
+  if (last === undefined) return FIRST_PLACE;
   const ledger = await recoverLedger(ports, last.item.ledgerId);
   if (ledger === undefined || ledger.state === "DELETED") {
-    if (ledger !== undefined && ledger.lastEntry >= 0) throw await deletedWithRecords(ports, log, last);
+    if (ledger !== undefined && ledger.lastEntry >= 0) {
+      await alarmIfLast(ports, log, last);
+      return undefined;
+    }
     return await placeInstead(ports, log, last, undefined);
   }
   const end = await segmentEnd(ports, last.first, ledger);
@@ -129,18 +147,11 @@ async function refusal(ports: LedgerPorts, log: LogIdentity, end: EndAt): Promis
  * Rule 28 is about ledgers that hold nothing. One that held records is DELETED only below a trim point or
  * under an END item, never as the last: to number its records again would change what was acknowledged.
  */
-async function deletedWithRecords(
-  ports: LedgerPorts,
-  log: LogIdentity,
-  last: SegmentAt,
-): Promise<FencelineError> {
+async function alarmIfLast(ports: LedgerPorts, log: LogIdentity, last: SegmentAt): Promise<void> {
   const { ledgerId } = last.item;
   const now = await lastItem(ports.metadata, log.log, "consistent");
-  if (now?.kind !== "segment" || now.item.ledgerId !== ledgerId) {
-    const message = `log ${log.name}: its segments changed while one was opened; try again`;
-    return new FencelineError("not_ready", { message, details: { phase: "opening" } });
-  }
+  if (now?.kind !== "segment" || now.item.ledgerId !== ledgerId) return;
   const reason = `rule 28: ledger ${ledgerId}, the last, at ${last.first}, held records and is DELETED`;
   ports.trace.emit({ event: "log-alarm", log: log.log, reason });
-  return new FencelineError("data_corrupt", { message: `log ${log.name}: ${reason}`, sideEffects: "none" });
+  throw new FencelineError("data_corrupt", { message: `log ${log.name}: ${reason}`, sideEffects: "none" });
 }

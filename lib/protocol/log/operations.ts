@@ -111,18 +111,22 @@ export interface ReadAnswer {
   readonly tail: SeqNum;
   /** Only after rule 14: there was nothing at `tail` while this read ran. */
   readonly upToDate: boolean;
+  /** The log was sealed at `tail`. False: it goes on, or this read did not come to its end. */
+  readonly sealed: boolean;
 }
 
 export interface TailAnswer {
   readonly tail: SeqNum;
   readonly upToDate: boolean;
+  /** The log was sealed: `tail` is its end. */
+  readonly sealed: boolean;
   readonly ownerRegion?: Region;
 }
 
-/**
- * What the `append` function of a region does. Leases, forwarding, producers, trim, seal and delete join
- * here.
- */
+/** `deleting`: out of everybody's reach, but not all of it is removed yet. */
+export type DeletionAnswer = "deleting" | "deleted";
+
+/** What the `append` function of a region does. Leases, forwarding and producers join here. */
 export interface AppendOperations {
   /**
    * Creates the log, or finds it with the same configuration. `log_exists` if the configuration differs,
@@ -143,6 +147,15 @@ export interface AppendOperations {
    * 14).
    */
   settle(name: LogName): Promise<void>;
+  /** Lets go of the records below `to`; forward only (rule 30). The trim point as it is then. */
+  trim(name: LogName, to: SeqNum): Promise<SeqNum>;
+  /** Ends the log for ever (rule 29). Its end: the seq_num after the last record. */
+  seal(name: LogName): Promise<SeqNum>;
+  /**
+   * Deletes the log; the name may be created again once it says `deleted` (rule 29). With `only`, no other
+   * life of the name than this one: a call that is repeated after a lost answer needs it.
+   */
+  deleteLog(name: LogName, only?: LogIncarnation): Promise<DeletionAnswer>;
   /** Fences the ledger, finds its end and closes it (rules 10 to 12). */
   recoverLedger(id: LedgerId): Promise<LedgerMetadata>;
 }

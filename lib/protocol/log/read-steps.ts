@@ -7,6 +7,8 @@ export interface ReadEnd {
   /** Exact if up to date, else a lower bound. */
   readonly tail: SeqNum;
   readonly upToDate: boolean;
+  /** The log ends at `tail` for ever. */
+  readonly sealed: boolean;
   /** The segment where the operation ended. */
   readonly segment?: SegmentAt;
 }
@@ -28,7 +30,14 @@ export const isOf = (item: ChainItem, segment: SegmentAt): boolean =>
   item.kind === "segment" && item.item.ledgerId === segment.item.ledgerId;
 
 export function done(tail: SeqNum, upToDate: boolean, segment?: SegmentAt): Step {
-  return { to: "done", end: { tail, upToDate, ...(segment === undefined ? {} : { segment }) } };
+  return {
+    to: "done",
+    end: { tail, upToDate, sealed: false, ...(segment === undefined ? {} : { segment }) },
+  };
+}
+
+export function endOfLog(tail: SeqNum): Step {
+  return { to: "done", end: { tail, upToDate: true, sealed: true } };
 }
 
 export function notSettled(error: FencelineError, cause: unknown): FencelineError {

@@ -76,15 +76,20 @@ export function firstAtOrAbove(
   return one(metadata, query as ItemQuery, consistency);
 }
 
-/** Every item of the chain, in order. Items that come or go meanwhile may be missed or shown. */
+/**
+ * Every item of the chain, or those with keys <= `upTo`, in order. Items that come or go meanwhile may be
+ * missed or shown.
+ */
 export async function allItems(
   metadata: MetadataStore,
   log: LogIncarnation,
   consistency: Consistency,
+  upTo: SeqNum = Number.MAX_SAFE_INTEGER as SeqNum,
 ): Promise<readonly ChainItem[]> {
   const items: ChainItem[] = [];
+  const range = { partition: segmentsPartition(log), to: segmentSort(upTo), limit: PAGE_ITEMS };
   for (let from: string | undefined = segmentSort(0 as SeqNum); from !== undefined; ) {
-    const query = { partition: segmentsPartition(log), from, order: "ascending", limit: PAGE_ITEMS } as const;
+    const query = { ...range, from, order: "ascending" } as const;
     const page = await ask(metadata, query, consistency);
     items.push(...page.map(chainItem));
     from =

@@ -11,12 +11,12 @@
  */
 import { FencelineError, unavailable } from "../errors.ts";
 import { type BookieId, type LedgerId, type SegmentNumber, type SeqNum, segmentNumber } from "../ids.ts";
-import { type LogItem, logKey, type SegmentItem, segmentKey } from "../items.ts";
+import { type EndItem, type LogItem, logKey, type SegmentItem, segmentKey } from "../items.ts";
 import { type CreatedLedger, createLedger } from "../ledger/create-ledger.ts";
 import { abandonLedger } from "../ledger/delete-ledger.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import type { LedgerDigest, Versioned } from "../ports.ts";
-import { updateItem } from "../update-item.ts";
+import { type UpdatePorts, updateItem } from "../update-item.ts";
 
 /** What of a log never changes. */
 export type LogIdentity = Pick<LogItem, "name" | "log" | "config">;
@@ -72,7 +72,7 @@ export async function startSegment(
     createdAtMs: ledger.item.createdAtMs,
   };
   try {
-    const lost = (await election(ports, log, place, item)) ?? (await check(ports, log, place));
+    const lost = await takePlace(ports, log, place, item);
     if (lost !== undefined) {
       await abandon(ports, ledgerId, lost);
       return { kind: "lost", reason: lost };
@@ -92,31 +92,49 @@ export function numberAfter(item: { readonly number: SegmentNumber } | undefined
   return segmentNumber((item?.number ?? 0) + 1);
 }
 
-/** Rules 24 and 26. Undefined: the item names this ledger. */
-async function election(
-  ports: LedgerPorts,
+/**
+ * The election and the check behind it (G1, G2), for a segment and for the END of a log alike. Undefined: the
+ * place is taken and the win stands; else why not. Throws `log_not_found` and what the ports throw.
+ */
+export async function takePlace(
+  ports: UpdatePorts,
   log: LogIdentity,
-  place: SegmentPlace,
-  item: SegmentItem,
+  place: Pick<SegmentPlace, "first" | "replaces">,
+  item: SegmentItem | EndItem,
+): Promise<string | undefined> {
+  return (await election(ports, log, place, item)) ?? (await checkPlace(ports, log, place.first));
+}
+
+/** Rules 24 and 26. Undefined: the item names this ledger, or is an END if that was wanted. */
+async function election(
+  ports: UpdatePorts,
+  log: LogIdentity,
+  place: Pick<SegmentPlace, "first" | "replaces">,
+  item: SegmentItem | EndItem,
 ): Promise<string | undefined> {
   const outcome = await updateItem(ports, segmentKey(log.log, place.first), (current) =>
     isFree(place, current) ? { kind: "write", item } : { kind: "keep" },
   );
   const now = outcome.stored?.item;
   if (outcome.wrote) return undefined;
-  // Rule 26: an item that names this ledger is a win, whoever completed it since.
-  if (now?.kind === "segment" && now.ledgerId === item.ledgerId) return undefined;
+  // Rule 26: an item that names this ledger is a win, whoever completed it since. One END is like another.
+  if (now?.kind === "end" && item.kind === "end") return undefined;
+  if (now?.kind === "segment" && item.kind === "segment" && now.ledgerId === item.ledgerId) return undefined;
   const there = now?.kind === "segment" ? `ledger ${now.ledgerId}` : (now?.kind ?? "no item");
   return `at ${place.first} there is ${there}`;
 }
 
-function isFree(place: SegmentPlace, current: Versioned | undefined): boolean {
+function isFree(place: Pick<SegmentPlace, "replaces">, current: Versioned | undefined): boolean {
   if (place.replaces === undefined) return current === undefined;
   return current?.item.kind === "segment" && current.item.ledgerId === place.replaces;
 }
 
 /** Rule 25. Undefined: the win stands. */
-async function check(ports: LedgerPorts, log: LogIdentity, place: SegmentPlace): Promise<string | undefined> {
+export async function checkPlace(
+  ports: Pick<UpdatePorts, "metadata">,
+  log: LogIdentity,
+  first: SeqNum,
+): Promise<string | undefined> {
   let item: LogItem | undefined;
   try {
     const stored = await ports.metadata.get(logKey(log.log), "consistent");
@@ -125,8 +143,8 @@ async function check(ports: LedgerPorts, log: LogIdentity, place: SegmentPlace):
     throw unavailable(`log ${log.name}: its item could not be read after an election`, "none", error);
   }
   if (item === undefined || item.state !== "active") throw logNotFound(log);
-  if (item.trimPoint > place.first) {
-    return `the log is trimmed up to ${item.trimPoint}, beyond the place at ${place.first}`;
+  if (item.trimPoint > first) {
+    return `the log is trimmed up to ${item.trimPoint}, beyond the place at ${first}`;
   }
   return undefined;
 }

@@ -1,8 +1,7 @@
 /** Reading: where positions lie, what a tail is, how much it costs. */
 import { describe, expect, test } from "vitest";
 import type { FencelineError } from "../../../lib/protocol/errors.ts";
-import { segmentNumber, seqNum } from "../../../lib/protocol/ids.ts";
-import { segmentKey } from "../../../lib/protocol/items.ts";
+import { seqNum } from "../../../lib/protocol/ids.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import type { ReadRequest } from "../../../lib/protocol/log/operations.ts";
 import { pause } from "../../../lib/protocol/waiting.ts";
@@ -49,10 +48,10 @@ describe("positions", () => {
   test("beyond the tail is position_unwritten; at the tail is empty and up to date", async () => {
     const w = await LogWorld.make();
     const t = w.client("T", "west");
-    expect(await t.answer(0)).toEqual({ records: [], next: 0, tail: 0, upToDate: true });
+    expect(await t.answer(0)).toEqual({ records: [], next: 0, tail: 0, upToDate: true, sealed: false });
     expect((await errorOf(w, t, { from: seqNum(1) })).details).toEqual({ tail: 0 });
     await w.client("P").append("a", "b");
-    expect(await t.answer(2)).toEqual({ records: [], next: 2, tail: 2, upToDate: true });
+    expect(await t.answer(2)).toEqual({ records: [], next: 2, tail: 2, upToDate: true, sealed: false });
     const error = await errorOf(w, t, { from: seqNum(3) });
     expect([error.code, error.retryable, error.sideEffects]).toEqual(["position_unwritten", false, "none"]);
     expect(error.details).toEqual({ tail: 2 });
@@ -90,13 +89,15 @@ describe("positions", () => {
     const p = w.client("P");
     await p.append("a", "b", "c");
     await w.trim(2);
-    for (const first of [0, 1]) await w.removeItem(segmentKey(w.log, seqNum(first)));
+    expect(await w.audit()).toEqual([0, 1]);
     const t = w.client("T", "west");
     const trimmed = await errorOf(w, t, { from: seqNum(1) });
     expect([trimmed.code, trimmed.details]).toEqual(["position_trimmed", { first_available: 2 }]);
-    await w.put(segmentKey(w.log, seqNum(3)), { kind: "end", number: segmentNumber(9) });
-    expect(await t.answer(2)).toMatchObject({ next: 3, tail: 3, upToDate: true });
-    expect(await t.answer(3)).toMatchObject({ records: [], tail: 3, upToDate: true });
+    expect(await w.run(p.appends.seal(LOG))).toBe(3);
+    expect(await t.answer(2)).toMatchObject({ next: 3, tail: 3, upToDate: true, sealed: true });
+    expect(await t.answer(3)).toMatchObject({ records: [], tail: 3, upToDate: true, sealed: true });
+    expect(await w.run(t.reads.tail(LOG, "local"))).toEqual({ tail: 3, upToDate: true, sealed: true });
+    expect((await errorOf(w, t, { from: seqNum(4) })).code).toBe("position_unwritten");
     expect(await t.tail()).toBe(3);
     expect(await w.client("Q", "north").append("d")).toEqual(["log_sealed, side effects none"]);
     expect((await errorOf(w, t, { log: "none" as never })).code).toBe("log_not_found");
@@ -183,6 +184,7 @@ describe("local reads", () => {
     expect(await w.run(t.reads.tail(LOG, "local"))).toEqual({
       tail: 1,
       upToDate: false,
+      sealed: false,
       ownerRegion: "east",
     });
     await w.run(p.appends.settle(LOG));
@@ -197,7 +199,7 @@ describe("local reads", () => {
   test("of an empty log say nothing of its tail", async () => {
     const w = await LogWorld.make();
     const answer = w.client("T").reads.read({ log: LOG, from: seqNum(0), limit: 1, consistency: "local" });
-    expect(await w.run(answer)).toEqual({ records: [], next: 0, tail: 0, upToDate: false });
+    expect(await w.run(answer)).toEqual({ records: [], next: 0, tail: 0, upToDate: false, sealed: false });
   });
 });
 

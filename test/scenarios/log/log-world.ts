@@ -22,21 +22,16 @@ import {
   type ItemKey,
   type LogConfig,
   ledgerKey,
-  logKey,
-  logNameKey,
   segmentKey,
   segmentsPartition,
 } from "../../../lib/protocol/items.ts";
-import { markDeleted } from "../../../lib/protocol/ledger/delete-ledger.ts";
 import type { LedgerPorts } from "../../../lib/protocol/ledger/ledger-ports.ts";
-import { recoverLedger } from "../../../lib/protocol/ledger/recover-ledger.ts";
+import { auditSegments } from "../../../lib/protocol/log/audit-segments.ts";
 import { LogAppends } from "../../../lib/protocol/log/log-appends.ts";
 import { LogReads } from "../../../lib/protocol/log/log-reads.ts";
 import type { AppendAck, ReadAnswer, RecordInput } from "../../../lib/protocol/log/operations.ts";
-import { segmentEnd } from "../../../lib/protocol/log/segment-end.ts";
 import { allItems } from "../../../lib/protocol/log/segments.ts";
 import type { Settler } from "../../../lib/protocol/log/settler.ts";
-import { numberAfter } from "../../../lib/protocol/log/start-segment.ts";
 import type { MetadataStore } from "../../../lib/protocol/ports.ts";
 import { World, type WorldFields } from "../world.ts";
 
@@ -125,8 +120,8 @@ export class LogWorld {
   }
 
   /** The chain as metadata has it: `{ 0: ledger id, 5: "end" }`. */
-  async chain(): Promise<Record<number, LedgerId | "end">> {
-    const items = await allItems(this.world.metadata, this.log, "consistent");
+  async chain(log = this.log): Promise<Record<number, LedgerId | "end">> {
+    const items = await allItems(this.world.metadata, log, "consistent");
     return Object.fromEntries(
       items.map((one) => [one.first, one.kind === "end" ? "end" : one.item.ledgerId]),
     );
@@ -157,11 +152,16 @@ export class LogWorld {
     if (now !== undefined) await this.world.metadata.remove(key, now.version);
   }
 
-  /** What a trimmer does (rule 30). */
-  async trim(to: number): Promise<void> {
-    const item = (await this.world.metadata.get(logKey(this.log), "consistent"))?.item;
-    if (item?.kind !== "log") throw new Error("no log item");
-    await this.put(logKey(this.log), { ...item, trimPoint: seqNum(to) });
+  /** Somebody elsewhere trims the log (rule 30). */
+  async trim(to: number): Promise<number> {
+    return await this.run(new LogAppends(this.world.ports("trimmer"), anySizes).trim(LOG, seqNum(to)));
+  }
+
+  /** One pass of the auditor (rule 31): the keys of the items that it removed. */
+  async audit(client = "auditor", log = this.log): Promise<number[]> {
+    const { removed, failed } = await this.run(auditSegments(this.world.ports(client), log));
+    for (const { error } of failed) throw error;
+    return removed.map(({ first }) => first);
   }
 
   /** Moves the last segment's item to the seq_num behind its own, so that nothing fits any more. */
@@ -172,24 +172,24 @@ export class LogWorld {
     await this.put(segmentKey(this.log, seqNum(last.first + 1)), last.item);
   }
 
-  /** What a deleter does (rule 29), and then somebody creates the name again. */
-  async deleteAndCreateAgain(): Promise<void> {
-    const { metadata } = this.world;
-    const chain = await allItems(metadata, this.log, "consistent");
-    const last = chain.at(-1);
-    const deleter = this.world.ports("deleter");
-    const item = (await metadata.get(logKey(this.log), "consistent"))?.item;
-    if (last?.kind !== "segment" || item?.kind !== "log") throw new Error("no segment to delete");
-    const ledger = await this.run(recoverLedger(deleter, last.item.ledgerId));
-    if (ledger?.state !== "CLOSED") throw new Error("the last ledger is not closed");
-    const { end } = await this.run(segmentEnd(deleter, last.first, ledger));
-    await this.put(segmentKey(this.log, end), { kind: "end", number: numberAfter(last.item) });
-    await this.put(logKey(this.log), { ...item, state: "deleting" });
-    await this.run(markDeleted(deleter, last.item.ledgerId));
-    await this.removeItem(segmentKey(this.log, last.first));
-    await this.removeItem(logNameKey(LOG));
-    const { description } = await this.run(new LogAppends(deleter, anySizes).createLog(LOG, this.config));
-    this.#log = description.log;
+  /** Somebody elsewhere deletes the log, and creates one of its name. The former incarnation. */
+  async deleteAndCreateAgain(): Promise<LogIncarnation> {
+    const former = this.log;
+    const deleter = new LogAppends(this.world.ports("deleter"), anySizes);
+    const answer = await this.run(deleter.deleteLog(LOG));
+    if (answer !== "deleted") throw new Error(`the log is ${answer}`);
+    await this.createAgain();
+    return former;
+  }
+
+  createAgain(): Promise<void> {
+    return this.run(this.creatingAgain());
+  }
+
+  /** The same within a call that is under way. */
+  async creatingAgain(): Promise<void> {
+    const creator = new LogAppends(this.world.ports("creator"), anySizes);
+    this.#log = (await creator.createLog(LOG, this.config)).description.log;
   }
 
   run<T>(promise: Promise<T>): Promise<T> {

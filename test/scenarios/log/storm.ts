@@ -3,7 +3,7 @@
  * gone for seconds; and what writers and readers were promised meanwhile, to be compared with the log as it
  * is in the end.
  */
-import { FencelineError, unavailable } from "../../../lib/protocol/errors.ts";
+import { FencelineError, hasCode, unavailable } from "../../../lib/protocol/errors.ts";
 import { seqNum } from "../../../lib/protocol/ids.ts";
 import { pause } from "../../../lib/protocol/waiting.ts";
 import { LOG, type LogClient, type LogWorld, textsOf } from "./log-world.ts";
@@ -26,6 +26,8 @@ export class Storm {
   readonly broken: string[] = [];
   readonly seen: string[][] = [];
   isOver = false;
+  /** The highest seq_num that anybody asked to trim to. */
+  trimmedTo = 0;
   #state: number;
 
   constructor(
@@ -82,7 +84,7 @@ export class Storm {
     const flying: Promise<void>[] = [];
     for (let number = 0; number < count; number++) {
       const texts = Array.from({ length: 1 + this.draw(3) }, (_, slot) => `${writer}-${number}-${slot}`);
-      const known = this.#acknowledged();
+      const known = this.acknowledged();
       const condition = this.draw(4) === 0 ? known : undefined;
       const sent = { writer, number, texts, condition };
       const outcome = client.sendingBatch(texts, condition).then(
@@ -113,7 +115,7 @@ export class Storm {
     const seen: string[] = [];
     this.seen.push(seen);
     for (let round = 0; round < rounds; round++) {
-      const acknowledged = this.#acknowledged();
+      const acknowledged = this.acknowledged();
       const request = { log: LOG, from: seqNum(seen.length), limit: 1 + this.draw(8) };
       try {
         const answer = await client.reads.read({ ...request, consistency: "strong" });
@@ -122,7 +124,7 @@ export class Storm {
         if (upToDate && tail < acknowledged)
           this.broken.push(`up to date at ${tail}, not at ${acknowledged}`);
       } catch (error) {
-        this.#readFailed(error);
+        this.#readFailed(error, seen);
       }
       await this.pause(800);
     }
@@ -137,27 +139,35 @@ export class Storm {
         const request = { log: LOG, from: seqNum(seen.length), limit: 3, consistency: "local" } as const;
         seen.push(...textsOf(await client.reads.read(request)));
       } catch (error) {
-        this.#readFailed(error);
+        this.#readFailed(error, seen);
       }
       await this.pause(1_500);
     }
   }
 
-  #readFailed(error: unknown): void {
+  /** A reader that was told "trimmed" goes on at the first record that is left. */
+  #readFailed(error: unknown, seen: string[]): void {
+    if (hasCode(error, "position_trimmed")) {
+      const first = Number(error.details.first_available);
+      if (first > this.trimmedTo) this.broken.push(`told that ${first} is the first one left`);
+      seen.length = Math.max(seen.length, first);
+      return;
+    }
     if (error instanceof FencelineError && ORDINARY_READ_ERRORS.includes(error.code)) return;
     this.broken.push(`a read: ${stackOf(error)}`);
   }
 
   /** The end of the highest batch that is acknowledged by now. */
-  #acknowledged(): number {
+  acknowledged(): number {
     return Math.max(0, ...this.batches.map(({ at, texts }) => (at === undefined ? 0 : at + texts.length)));
   }
 
-  /** Compares what was promised with the log as it is. */
+  /** Compares what was promised with the log as it is; records that were trimmed away are holes in it. */
   judge(log: readonly string[]): void {
     for (const seen of this.seen) {
       seen.forEach((text, place) => {
-        if (log[place] !== text) this.broken.push(`${text} was read at ${place}, and there is ${log[place]}`);
+        if (place in log && log[place] !== text)
+          this.broken.push(`${text} was read at ${place}, and there is ${log[place]}`);
       });
     }
     for (const batch of this.batches) this.#judgeBatch(log, batch);
@@ -167,6 +177,8 @@ export class Storm {
   #judgeBatch(log: readonly string[], { texts, at, error, condition }: Batch): void {
     const places = texts.map((text) => log.flatMap((there, place) => (there === text ? [place] : [])));
     const start = places[0]?.[0];
+    // Trimmed away, in part or as a whole; or in doubt, and then it may be.
+    if (!(0 in log) && (places[0]?.length === 0 || (at !== undefined && !(at in log)))) return;
     const whole = places.every((found, slot) =>
       start === undefined ? found.length === 0 : found.length === 1 && found[0] === start + slot,
     );
