@@ -1,20 +1,151 @@
-/** The simulator about itself: one seed is one story, and another seed is another. */
+/** Tests of the simulator: it is deterministic, it is out of reach of the real world, and it can fail. */
 import { describe, expect, test } from "vitest";
-import { drawPlan, profiles } from "./profiles/all-profiles.ts";
+import { allMutants } from "./mutants/all-mutants.ts";
+import { bundleMutant, patchedSource } from "./mutants/bundle-mutant.ts";
+import { drawPlan, profileNames } from "./profiles/all-profiles.ts";
+import { reduced, smallest, WHOLE } from "./reduction.ts";
 import { runPlan } from "./run-plan.ts";
+import { Scheduler } from "./scheduler.ts";
+import { SeededRandom } from "./seeded-random.ts";
+import { reproduction } from "./story.ts";
+import { Tripwire } from "./tripwire.ts";
 
-const story = async (profile: string, seed: number) =>
-  (await runPlan(drawPlan(profile, seed), { trace: true })).lines.join("\n");
+describe("one seed, one run", () => {
+  test.each(profileNames)("two runs of a seed of %s are the same byte for byte", async (profile) => {
+    const runs = [];
+    for (let run = 0; run < 2; run++) runs.push(await runPlan(drawPlan(profile, 7), { trace: true }));
+    const [one, other] = runs;
+    expect(one?.lines.length).toBeGreaterThan(50);
+    expect(other?.lines.join("\n")).toBe(one?.lines.join("\n"));
+    expect(other?.counts).toEqual(one?.counts);
+  });
 
-describe("determinism", () => {
-  test.each(profiles.map(({ name }) => name))(
-    "%s: two runs of a seed are the same, byte for byte",
-    { timeout: 60_000 },
-    async (profile) => {
-      const first = await story(profile, 11);
-      expect(first.length).toBeGreaterThan(1_000);
-      expect(await story(profile, 11)).toBe(first);
-      expect(await story(profile, 12)).not.toBe(first);
+  test("another seed is another run", async () => {
+    const [one, other] = [await traceOf(7), await traceOf(8)];
+    expect(one).not.toBe(other);
+  });
+
+  test("a trace that is not kept changes nothing", async () => {
+    const kept = await runPlan(drawPlan("combined", 7), { trace: true });
+    const { counts } = await runPlan(drawPlan("combined", 7));
+    expect(counts).toEqual(kept.counts);
+  });
+});
+
+const traceOf = async (seed: number) =>
+  (await runPlan(drawPlan("combined", seed), { trace: true })).lines.join("\n");
+
+describe("virtual time", () => {
+  test("moves only when every reaction to an event has run", async () => {
+    const scheduler = new Scheduler();
+    const seen: string[] = [];
+    const react = async (name: string) => {
+      for (let turn = 0; turn < 100; turn++) await undefined;
+      seen.push(`${name} at ${scheduler.nowMs}`);
+    };
+    scheduler.at(5, () => void react("later"));
+    scheduler.at(1, () => void react("first"));
+    scheduler.at(5, () => void react("last"));
+    await scheduler.run(() => false);
+    expect(seen).toEqual(["first at 1", "later at 5", "last at 5"]);
+  });
+
+  test("a run that throws in an event is rejected with that error", async () => {
+    const scheduler = new Scheduler();
+    scheduler.at(1, () => {
+      throw new Error("in an event");
+    });
+    await expect(scheduler.run(() => false)).rejects.toThrow("in an event");
+  });
+});
+
+describe("the real world", () => {
+  const touches: Readonly<Record<string, () => unknown>> = {
+    "Date.now": () => Date.now(),
+    "new Date()": () => new Date(),
+    "Math.random": () => Math.random(),
+    "performance.now": () => performance.now(),
+    "crypto.randomUUID": () => crypto.randomUUID(),
+    setTimeout: () => setTimeout(() => undefined, 0),
+    setImmediate: () => setImmediate(() => undefined),
+  };
+
+  test.each(Object.entries(touches))(
+    "%s throws while simulated code runs, and works again after",
+    (_, touch) => {
+      const tripwire = new Tripwire();
+      tripwire.raise();
+      let failure: unknown;
+      try {
+        touch();
+      } catch (error) {
+        failure = error;
+      } finally {
+        tripwire.lower();
+      }
+      expect(String(failure)).toContain("use the Clock or Random port");
+      expect(() => touch()).not.toThrow();
     },
   );
+
+  test("the tripwire is up in events and their reactions", async () => {
+    const scheduler = new Scheduler();
+    const caught: string[] = [];
+    scheduler.at(1, () => {
+      void (async () => {
+        await undefined;
+        try {
+          Math.random();
+        } catch (error) {
+          caught.push(String(error));
+        }
+      })();
+    });
+    await scheduler.run(() => false, new Tripwire());
+    expect(caught).toHaveLength(1);
+  });
+});
+
+test("streams of one seed differ, and each repeats itself", () => {
+  const draw = (seed: number, stream: string) => {
+    const random = new SeededRandom(seed, stream);
+    return Array.from({ length: 4 }, () => random.uint32()).join(" ");
+  };
+  expect(draw(1, "one")).toBe(draw(1, "one"));
+  expect(new Set([draw(1, "one"), draw(1, "two"), draw(2, "one"), draw(2 ** 32 + 1, "one")]).size).toBe(4);
+});
+
+describe("mutants", () => {
+  test("the words that each one changes are there, once", async () => {
+    for (const mutant of allMutants) {
+      for (const { file } of mutant.patches)
+        await expect(patchedSource(mutant, file)).resolves.toBeTypeOf("string");
+    }
+  });
+
+  test("their names are their own", () => {
+    expect(new Set(allMutants.map(({ name }) => name)).size).toBe(allMutants.length);
+  });
+
+  test("a wrong protocol is caught, and the seed is reduced to less that still shows it", async () => {
+    const mutant = allMutants.find(({ name }) => name === "recovery-writes-nothing-back");
+    if (mutant === undefined) throw new Error("that mutant is gone");
+    const { runPlan: runMutant } = await bundleMutant(mutant);
+    for (let seed = 1; ; seed++) {
+      const plan = drawPlan("lossy", seed);
+      const { violation } = await runMutant(plan);
+      if (violation === undefined) continue;
+      expect(violation.checker).not.toBe("failure");
+      const reduction = await smallest(plan, violation, runMutant);
+      const small = reduced(plan, reduction);
+      expect(small.faults.length + small.actors.length).toBeLessThan(plan.faults.length + plan.actors.length);
+      expect((await runMutant(small)).violation?.checker).toBe(violation.checker);
+      expect(reproduction(plan, reduction)).toContain(`--profile lossy --seed ${seed} --without `);
+      return;
+    }
+  });
+});
+
+test("a reproduction of a whole seed is one short line", () => {
+  expect(reproduction(drawPlan("storm", 12), WHOLE)).toBe("npm run sim -- --profile storm --seed 12");
 });

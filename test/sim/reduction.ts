@@ -3,7 +3,7 @@
  * from the same streams as before, so it mostly does what it did before.
  */
 import type { Plan } from "./plan.ts";
-import { runPlan } from "./run-plan.ts";
+import { type RunResult, runPlan } from "./run-plan.ts";
 import type { Violation } from "./verdict.ts";
 
 export interface Reduction {
@@ -29,13 +29,17 @@ export function reduced(plan: Plan, { without, operationsMax }: Reduction): Plan
 }
 
 /** The smallest reduction found under which the same checker still objects. */
-export async function smallest(plan: Plan, violation: Violation): Promise<Reduction> {
+export async function smallest(
+  plan: Plan,
+  violation: Violation,
+  run: (plan: Plan) => Promise<RunResult> = runPlan,
+): Promise<Reduction> {
   let best = WHOLE;
   let tries = 0;
   const stillWrong = async (candidate: Reduction): Promise<boolean> => {
     if (tries >= TRIES_MAX) return false;
     tries++;
-    const result = await runPlan(reduced(plan, candidate));
+    const result = await run(reduced(plan, candidate));
     return result.violation?.checker === violation.checker;
   };
 

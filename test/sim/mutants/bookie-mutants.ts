@@ -105,7 +105,9 @@ export const bookieMutants: readonly Mutant[] = [
       {
         file: STORED_BOOKIE,
         from: "    const value = await this.#store.get(slotKey(ledgerId, entryId));\n    if (value !== undefined) return slotAnswer(value);",
-        to: "    const value = await this.#store.get(slotKey(ledgerId, entryId)).catch(() => undefined);\n    if (value !== undefined) return slotAnswer(value);",
+        to:
+          "    const value = await this.#store.get(slotKey(ledgerId, entryId)).catch(() => undefined);\n" +
+          "    if (value !== undefined) return slotAnswer(value);",
       },
     ],
     profiles: ["lossy", "storm", "combined"],

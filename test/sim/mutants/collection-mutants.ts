@@ -47,7 +47,8 @@ export const collectionMutants: readonly Mutant[] = [
         to: `  if (item === undefined) {
     const ensemble = ports.topology.bookies();
     const fragments = [{ firstEntry: 0, ensemble }];
-    return { ledgerId: id, fragments, retired: [], lastEntry: 1_000_000, replication: { ensembleSize: 1, writeQuorum: 1, ackQuorum: 1, minRegions: 1 } } as unknown as DeletedLedger;
+    const replication = { ensembleSize: 1, writeQuorum: 1, ackQuorum: 1, minRegions: 1 };
+    return { ledgerId: id, fragments, retired: [], lastEntry: 1_000_000, replication } as unknown as DeletedLedger;
   }
 ${READS_DELETED}`,
       },

@@ -69,7 +69,9 @@ export const logMutants: readonly Mutant[] = [
       {
         file: READER,
         from: "    const next = await firstAtOrAbove(this.ports.metadata, this.log.log, end, this.#queries);",
-        to: "    const beyond = Math.max(end, segment.first + 1) as SeqNum;\n    const next = await firstAtOrAbove(this.ports.metadata, this.log.log, beyond, this.#queries);",
+        to:
+          "    const beyond = Math.max(end, segment.first + 1) as SeqNum;\n" +
+          "    const next = await firstAtOrAbove(this.ports.metadata, this.log.log, beyond, this.#queries);",
       },
     ],
     profiles: ALL,
