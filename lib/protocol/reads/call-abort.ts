@@ -1,0 +1,38 @@
+/**
+ * How one call learns that nobody waits for its answer any more. Shaped like the platform's AbortSignal,
+ * which the protocol must not know; an adapter passes it on to its own kind, so that a cancelled read costs
+ * nothing further: no retry of its own, no place in a queue.
+ */
+export interface CallSignal {
+  readonly aborted: boolean;
+  /** Calls `tell` once when the call is aborted; at once if it was already. `tell` must not throw. */
+  onAbort(tell: () => void): void;
+}
+
+export class CallAbort implements CallSignal {
+  #aborted = false;
+  #listeners: (() => void)[] = [];
+
+  get aborted(): boolean {
+    return this.#aborted;
+  }
+
+  onAbort(tell: () => void): void {
+    if (this.#aborted) tell();
+    else this.#listeners.push(tell);
+  }
+
+  /** Tells every listener, once; a second abort is nothing new. */
+  abort(): void {
+    if (this.#aborted) return;
+    this.#aborted = true;
+    const listeners = this.#listeners;
+    this.#listeners = [];
+    for (const tell of listeners) tell();
+  }
+
+  /** The call is over: whoever still holds the signal holds no listener with it. */
+  forget(): void {
+    this.#listeners = [];
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * One request to one replica, from the moment it is sent: turns how it ended into evidence about the replica
+ * and its class. It ends once; what is said later is dropped. What a process that stood still believes to
+ * have waited for is no evidence.
+ */
+import type { Clock } from "../ports.ts";
+import type { ClassLatency } from "./class-latency.ts";
+import { readLimits } from "./read-limits.ts";
+import type { ReplicaHealth, Yardstick } from "./replica-health.ts";
+
+export class ReadAttempt implements Yardstick {
+  readonly usualMs: number | undefined;
+  readonly lateMs: number;
+  readonly silenceMs: number;
+  readonly #startedMs: number;
+  #isOpen = true;
+  #isCredible = true;
+
+  constructor(
+    private readonly clock: Pick<Clock, "monotonicMs">,
+    private readonly health: ReplicaHealth,
+    private readonly latencies: ClassLatency,
+  ) {
+    this.#startedMs = clock.monotonicMs();
+    const { lateMs, silenceMs } = latencies.thresholds();
+    this.usualMs = latencies.typicalMs;
+    this.lateMs = lateMs;
+    this.silenceMs = silenceMs;
+    health.sent();
+  }
+
+  get elapsedMs(): number {
+    return this.clock.monotonicMs() - this.#startedMs;
+  }
+
+  /** The process stood still meanwhile: nothing more is learnt from this request. */
+  discredit(): void {
+    this.#isCredible = false;
+  }
+
+  /** A usable answer came. */
+  answered(): void {
+    this.#end((elapsedMs) => {
+      if (this.#countsForClass) this.latencies.record(elapsedMs, this.health.isSuspect);
+      this.health.answered(elapsedMs, this);
+    });
+  }
+
+  /** It failed, or the answer was of no use: fast or slow, that is no latency. */
+  failed(): void {
+    this.#end(() => this.health.failed(this));
+  }
+
+  /** Given up without an answer. */
+  timedOut(): void {
+    this.#end((elapsedMs) => {
+      const cappedMs = Math.min(elapsedMs, readLimits.attemptTimeoutMs);
+      if (!this.health.isSuspect) this.latencies.record(cappedMs, false);
+      this.health.timedOut(elapsedMs, this);
+    });
+  }
+
+  /** Cancelled because another one answered. */
+  abandoned(): void {
+    this.#end((elapsedMs) => {
+      if (this.#countsForClass) this.latencies.censor(elapsedMs);
+      this.health.abandoned(elapsedMs, this);
+    });
+  }
+
+  /** The pool is of healthy replicas, unless none is left to judge by. */
+  get #countsForClass(): boolean {
+    return !this.health.isSuspect || this.latencies.isForlorn;
+  }
+
+  #end(learn: (elapsedMs: number) => void): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.health.ended();
+    const { elapsedMs } = this;
+    const isFrozen = elapsedMs > readLimits.attemptTimeoutMs + readLimits.frozenAfterMs;
+    if (this.#isCredible && !isFrozen) learn(elapsedMs);
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * What one process knows about reading from bookies, and how it decides by it: whom to ask first, when to
+ * hedge, when silence is long enough, what may be spent. One object serves every read of the process.
+ *
+ * P1 Hedges and probes never exceed what reads have earned (B = 5 %), whatever latencies do.
+ * P2 Nothing here is older than it says: sketches empty themselves, averages fade, suspicion lapses (K1, H3,
+ *    H4), so that a function thawed after an hour starts like a new one.
+ * P3 No timer is ever left behind here; probes that hang are found out by the next read.
+ */
+import type { BookieId } from "../ids.ts";
+import type { BookieAddress } from "../place.ts";
+import type { Clock, Random } from "../ports.ts";
+import { CallAbort } from "./call-abort.ts";
+import { ClassLatency } from "./class-latency.ts";
+import { type DistanceClass, distanceClass, distanceRank, type ReaderPlace } from "./distance.ts";
+import { hedgeDelays } from "./hedge-delays.ts";
+import { orderReplicas, type ReaderView, type ReplicaOrder } from "./order-replicas.ts";
+import { ReadAttempt } from "./read-attempt.ts";
+import { ReadCounters } from "./read-counters.ts";
+import { readLimits } from "./read-limits.ts";
+import { ReplicaHealth } from "./replica-health.ts";
+import { hedgeBucket, retryBucket, type TokenBucket } from "./token-bucket.ts";
+
+export interface ReadPolicyPorts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly place: ReaderPlace;
+}
+
+/** A request to a sidelined replica that no read waits for. */
+export interface Probe {
+  readonly bookie: BookieAddress;
+  readonly attempt: ReadAttempt;
+  readonly abort: CallAbort;
+}
+
+interface Delays {
+  readonly madeMs: number;
+  readonly delaysMs: readonly number[];
+}
+
+export class ReadPolicy {
+  readonly clock: Clock;
+  readonly counters = new ReadCounters();
+  readonly hedgeBudget: TokenBucket;
+  readonly retryBudget: TokenBucket;
+  readonly #place: ReaderPlace;
+  readonly #view: ReaderView;
+  readonly #classes = new Map<DistanceClass, ClassLatency>();
+  readonly #replicas = new Map<BookieId, ReplicaHealth>();
+  readonly #probes = new Map<BookieId, Probe>();
+  readonly #delays = new Map<string, Delays>();
+
+  constructor(ports: ReadPolicyPorts) {
+    this.clock = ports.clock;
+    this.#place = ports.place;
+    this.hedgeBudget = hedgeBucket(ports.clock);
+    this.retryBudget = retryBucket(ports.clock);
+    this.#view = {
+      place: ports.place,
+      random: ports.random,
+      classView: (distance) => {
+        const latencies = this.latencies(distance);
+        const { medianMs, silenceMs } = latencies.thresholds();
+        const { typicalMs, isStrained } = latencies;
+        return { typicalMs, medianMs, silenceMs, isStrained };
+      },
+      replicaView: (bookie) => this.health(bookie.id),
+    };
+  }
+
+  /** Whom to ask in which order; a permutation of `writeSet`. */
+  order(writeSet: readonly BookieAddress[]): ReplicaOrder {
+    return orderReplicas(writeSet, this.#view);
+  }
+
+  /** When to hedge, in ms from the first request, if replicas are asked in this order. */
+  hedgeDelays(order: readonly BookieAddress[]): readonly number[] {
+    const first = order[0];
+    const asked = order.slice(0, readLimits.hedgesMax + 1);
+    const steps = asked.map((bookie) => {
+      const distance = this.distance(bookie);
+      return { distance, cost: first === undefined ? 1 : this.cost(bookie, first) };
+    });
+    const key = steps.map(({ distance, cost }) => `${distance} ${cost}`).join();
+    const known = this.#delays.get(key);
+    const nowMs = this.clock.monotonicMs();
+    if (known !== undefined && nowMs - known.madeMs < readLimits.refreshMs) return known.delaysMs;
+    const delaysMs = hedgeDelays(
+      steps.map(({ distance, cost }) => {
+        const { survival, hedgeDefaultMs } = this.latencies(distance).thresholds();
+        return { survival, defaultMs: hedgeDefaultMs, cost };
+      }),
+    );
+    if (this.#delays.size >= readLimits.replicasMax) this.#delays.clear();
+    this.#delays.set(key, { madeMs: nowMs, delaysMs });
+    return delaysMs;
+  }
+
+  /** A request to `bookie` goes out now; however it ends, the attempt must be told. Also for other calls. */
+  begin(bookie: BookieAddress): ReadAttempt {
+    return new ReadAttempt(this.clock, this.health(bookie.id), this.latencies(this.distance(bookie)));
+  }
+
+  /** Whether reads avoid `bookie` at present. */
+  isSuspect(bookie: BookieId): boolean {
+    return this.health(bookie).isSuspect;
+  }
+
+  distance(bookie: BookieAddress): DistanceClass {
+    return distanceClass(this.#place, bookie.place);
+  }
+
+  /** Whether asking `bookie` leaves both the reader's region and that of the replica asked first. */
+  isFar(bookie: BookieAddress, first: BookieAddress): boolean {
+    const isRemote = distanceRank(this.distance(bookie)) === 2;
+    return isRemote && bookie.place.region !== first.place.region;
+  }
+
+  /** Tokens that a hedge or probe to `bookie` costs. */
+  cost(bookie: BookieAddress, first: BookieAddress): number {
+    return this.isFar(bookie, first) ? readLimits.crossRegionCost : 1;
+  }
+
+  /**
+   * A sidelined replica whose turn to be tried it is, if that can be paid for; the caller sends the request.
+   */
+  nextProbe(sidelined: readonly BookieAddress[], first: BookieAddress): Probe | undefined {
+    if (this.#probes.size > 0) this.#giveUpHungProbes();
+    for (const bookie of sidelined) {
+      if (bookie.id === first.id || this.#probes.has(bookie.id)) continue;
+      const health = this.health(bookie.id);
+      if (!health.isProbeDue) continue;
+      if (!this.hedgeBudget.trySpend(this.cost(bookie, first))) return undefined;
+      health.probed();
+      const probe = { bookie, attempt: this.begin(bookie), abort: new CallAbort() };
+      this.#probes.set(bookie.id, probe);
+      this.counters.probes += 1;
+      return probe;
+    }
+    return undefined;
+  }
+
+  /** The probe was answered, whatever with. */
+  probeEnded(probe: Probe): void {
+    if (this.#probes.get(probe.bookie.id) === probe) this.#probes.delete(probe.bookie.id);
+  }
+
+  latencies(distance: DistanceClass): ClassLatency {
+    const known = this.#classes.get(distance);
+    if (known !== undefined) return known;
+    const latencies = new ClassLatency(this.clock);
+    this.#classes.set(distance, latencies);
+    return latencies;
+  }
+
+  health(bookie: BookieId): ReplicaHealth {
+    const known = this.#replicas.get(bookie);
+    if (known !== undefined) return known;
+    if (this.#replicas.size >= readLimits.replicasMax) this.#forgetIdlest();
+    const health = new ReplicaHealth(this.clock);
+    this.#replicas.set(bookie, health);
+    return health;
+  }
+
+  /** Bookies whose health is remembered. */
+  get replicasKnown(): number {
+    return this.#replicas.size;
+  }
+
+  /** A probe has no timer of its own (P3). */
+  #giveUpHungProbes(): void {
+    for (const probe of this.#probes.values()) {
+      if (probe.attempt.elapsedMs < probe.attempt.silenceMs) continue;
+      this.#probes.delete(probe.bookie.id);
+      probe.attempt.timedOut();
+      probe.abort.abort();
+    }
+  }
+
+  #forgetIdlest(): void {
+    const idle = [...this.#replicas].filter(([, health]) => health.inFlight === 0);
+    idle.sort(([, one], [, other]) => one.updatedMs - other.updatedMs);
+    for (const [bookie] of idle.slice(0, readLimits.replicasMax / 2)) this.#replicas.delete(bookie);
+  }
+}
