@@ -19,6 +19,7 @@ import type { Placement } from "../protocol/placement/placement.ts";
 import { Quarantine } from "../protocol/placement/quarantine.ts";
 import { Registry } from "../protocol/placement/registry.ts";
 import type { Clock, MetadataStore, Trace } from "../protocol/ports.ts";
+import { ReadPolicy } from "../protocol/reads/read-policy.ts";
 import { Suspects } from "../protocol/reads/suspects.ts";
 import { gatedMetadata } from "./gated-ports.ts";
 import { metadataReplicas } from "./metadata-replicas.ts";
@@ -84,6 +85,7 @@ function portsOf(world: SharedWorld, home: RegionSwitch, outgoing: Gate): Ledger
     bookies: new RegionBookies({ bookies, from: home, outgoing, clock, delayMs }),
     topology: new Registry({ metadata, clock }, known),
     placement,
+    reads: new ReadPolicy({ clock, random, place: { region: home.region } }),
     suspects: new Suspects(clock),
     quarantine: new Quarantine({ clock, random }),
     region: home.region,

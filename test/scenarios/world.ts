@@ -41,6 +41,7 @@ import type {
   StoreKey,
   StoreValue,
 } from "../../lib/protocol/ports.ts";
+import { ReadPolicy } from "../../lib/protocol/reads/read-policy.ts";
 import { Suspects } from "../../lib/protocol/reads/suspects.ts";
 import type { TraceEvent } from "../../lib/protocol/trace-events.ts";
 import { Faults } from "./faults.ts";
@@ -180,6 +181,11 @@ export class World {
       },
       topology: { bookies: () => this.addresses },
       placement: inOrder,
+      reads: new ReadPolicy({
+        clock: this.clock,
+        random: { uint32: () => this.#draw() },
+        place: { region: region(where) },
+      }),
       suspects: new Suspects(this.clock),
       quarantine: new Quarantine({ clock: this.clock, random: { uint32: () => this.#draw() } }),
       region: region(where),

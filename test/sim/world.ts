@@ -10,6 +10,7 @@ import type { LedgerPorts } from "../../lib/protocol/ledger/ledger-ports.ts";
 import { Quarantine } from "../../lib/protocol/placement/quarantine.ts";
 import { regionAware } from "../../lib/protocol/placement/region-aware.ts";
 import type { MetadataStore, Topology } from "../../lib/protocol/ports.ts";
+import { ReadPolicy } from "../../lib/protocol/reads/read-policy.ts";
 import { Suspects } from "../../lib/protocol/reads/suspects.ts";
 import { anywhere } from "./any-placement.ts";
 import {
@@ -110,6 +111,7 @@ export class World {
       bookies: new BookieNetwork((id) => this.#link(process, id)),
       topology: this.topology,
       placement: this.plan.world.placement === "anywhere" ? anywhere(random) : regionAware,
+      reads: new ReadPolicy({ clock, random, place: { region: process.region } }),
       suspects: new Suspects(clock),
       quarantine: new Quarantine({ clock, random }),
       region: process.region,

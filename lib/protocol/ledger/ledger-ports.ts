@@ -3,6 +3,7 @@ import type { Region } from "../ids.ts";
 import type { Placement } from "../placement/placement.ts";
 import type { Quarantine } from "../placement/quarantine.ts";
 import type { Bookies, Clock, Digest, MetadataStore, Random, Topology, Trace } from "../ports.ts";
+import type { ReadPolicy } from "../reads/read-policy.ts";
 import type { Suspects } from "../reads/suspects.ts";
 
 export interface LedgerPorts {
@@ -14,7 +15,9 @@ export interface LedgerPorts {
   readonly bookies: Bookies;
   readonly topology: Topology;
   readonly placement: Placement;
-  /** Bookies that did not answer this process lately: asked last. */
+  /** What this process knows about reading: order, hedges, failover and their budgets. */
+  readonly reads: ReadPolicy;
+  /** Bookies that did not answer this process lately: chosen last for new copies. */
   readonly suspects: Suspects;
   /** Bookies that failed this process again and again: chosen last for new copies. */
   readonly quarantine: Quarantine;

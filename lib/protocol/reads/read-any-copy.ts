@@ -1,83 +1,45 @@
 /**
- * Reads an entry that is known to exist: any genuine copy will do. The nearest bookie is asked first; an
- * error or a missing copy sends the question on at once, silence sends it on after a while.
+ * Reads an entry that is known to exist: any genuine copy will do. Order, hedging and failover are the read
+ * policy's; what counts as an answer is said here.
  */
 import type { BookieVerdict } from "../errors.ts";
 import type { EntryId } from "../ids.ts";
-import { askBookie, entryCall, type Unknown } from "../ledger/ask-bookie.ts";
+import { entryCall } from "../ledger/ask-bookie.ts";
 import { isGenuine } from "../ledger/entry.ts";
 import type { LedgerMetadata } from "../ledger/ledger-metadata.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
-import type { ReadAnswer, SealedEntry, Timer } from "../ports.ts";
-import { nearestFirst } from "./replica-order.ts";
+import type { ReadAnswer, SealedEntry } from "../ports.ts";
+import { within } from "../waiting.ts";
+import { speculativeRead } from "./speculative-read.ts";
 
 export type AnyCopy =
   | { readonly kind: "entry"; readonly entry: SealedEntry }
   | { readonly kind: "none"; readonly verdicts: readonly BookieVerdict[] };
 
-export function readAnyCopy(
+export async function readAnyCopy(
   ports: LedgerPorts,
   ledger: LedgerMetadata,
   entry: EntryId,
   writeSet: readonly BookieAddress[],
 ): Promise<AnyCopy> {
-  const queue = nearestFirst(ports, writeSet);
-  const verdicts: BookieVerdict[] = [];
-  return new Promise((resolve) => {
-    let timer: Timer | undefined;
-    let finished = false;
-    const askNext = () => {
-      timer?.cancel();
-      const bookie = finished ? undefined : queue.shift();
-      if (bookie === undefined) return;
-      if (queue.length > 0) timer = ports.clock.startTimer(limits.readNextReplicaAfterMs, askNext);
-      void askOne(ports, ledger, entry, bookie).then((answer) => {
-        if (finished) return;
-        if (answer.kind === "entry") {
-          finished = true;
-          timer?.cancel();
-          return resolve(answer);
-        }
-        verdicts.push({ bookie: bookie.id, region: bookie.place.region, said: answer.said });
-        if (verdicts.length < writeSet.length) return askNext();
-        finished = true;
-        resolve({ kind: "none", verdicts });
-      });
-    };
-    askNext();
-  });
-}
-
-type OneCopy =
-  | { readonly kind: "entry"; readonly entry: SealedEntry }
-  | { readonly kind: "none"; readonly said: string };
-
-async function askOne(
-  ports: LedgerPorts,
-  ledger: LedgerMetadata,
-  entry: EntryId,
-  bookie: BookieAddress,
-): Promise<OneCopy> {
   const { ledgerId } = ledger;
-  const what = entryCall("read", entry);
-  const answer: ReadAnswer | Unknown = await askBookie(ports, {
-    ledgerId,
-    bookie,
-    what,
-    attempts: 1,
-    call: (port) => port.read(ledgerId, entry),
+  const judge = (answer: ReadAnswer, bookie: BookieAddress) => {
+    if (answer.kind !== "entry") return { usable: false, said: "does not have it" } as const;
+    if (isGenuine(ports.digest, ledger, answer.entry, entry)) {
+      return { usable: true, value: answer.entry } as const;
+    }
+    ports.trace.emit({ event: "corrupt-entry", ledgerId, entryId: entry, bookie: bookie.id });
+    return { usable: false, said: "has a damaged copy" } as const;
+  };
+  const read = await speculativeRead(ports.reads, {
+    writeSet,
+    call: (bookie, signal) => {
+      const ask = () => ports.bookies.bookie(bookie.id).read(ledgerId, entry);
+      return within(ports.clock, limits.bookieCallTimeoutMs, entryCall("read", entry), ask, signal);
+    },
+    judge,
   });
-  switch (answer.kind) {
-    case "unknown":
-      return { kind: "none", said: `unknown (${answer.reason})` };
-    case "nothing":
-    case "tombstone":
-      return { kind: "none", said: "does not have it" };
-    case "entry":
-      if (isGenuine(ports.digest, ledger, answer.entry, entry)) return { kind: "entry", entry: answer.entry };
-      ports.trace.emit({ event: "corrupt-entry", ledgerId, entryId: entry, bookie: bookie.id });
-      return { kind: "none", said: "has a damaged copy" };
-  }
+  return read.kind === "answer" ? { kind: "entry", entry: read.value } : read;
 }
