@@ -3,13 +3,13 @@ import { FencelineError } from "../errors.ts";
 import type { LedgerId, LogIncarnation, LogName, SeqNum } from "../ids.ts";
 import type { LogConfig } from "../items.ts";
 import type { LedgerMetadata } from "../ledger/ledger-metadata.ts";
-import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import { recoverLedger } from "../ledger/recover-ledger.ts";
 import { type AskAdmission, admitLog } from "../placement/admit-log.ts";
 import { createLog, type LogCreation } from "./create-log.ts";
 import { deleteLog } from "./delete-log.ts";
 import { KnownLedgers } from "./known-ledgers.ts";
 import { LogNames } from "./log-names.ts";
+import type { LogPorts } from "./log-ports.ts";
 import type { ReaderPorts } from "./log-reader.ts";
 import { recordsAt } from "./log-reads.ts";
 import { LogWriter } from "./log-writer.ts";
@@ -27,7 +27,7 @@ export class LogAppends implements AppendOperations {
 
   /** `askAdmission`: the shipped rule, unless a test needs quorum sizes that it refuses. */
   constructor(
-    private readonly ports: LedgerPorts,
+    private readonly ports: LogPorts,
     private readonly askAdmission: AskAdmission = admitLog,
   ) {
     this.#names = new LogNames(ports.metadata);
@@ -71,6 +71,14 @@ export class LogAppends implements AppendOperations {
 
   deleteLog(name: LogName, only?: LogIncarnation): Promise<DeletionAnswer> {
     return deleteLog(this.ports, name, only);
+  }
+
+  /**
+   * Lets go of every pen: for a process that is about to be idle, or to end. Resolves when what was sent is
+   * answered and the leases are released.
+   */
+  release(): Promise<void> {
+    return this.#writers.release();
   }
 
   async recoverLedger(id: LedgerId): Promise<LedgerMetadata> {

@@ -15,6 +15,7 @@ import type { ClosedLedger } from "../ledger/ledger-metadata.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import { recoverLedger } from "../ledger/recover-ledger.ts";
 import { limits } from "../limits.ts";
+import { within } from "../waiting.ts";
 import { completeSegment } from "./complete-segment.ts";
 import { restartPause } from "./restart-pause.ts";
 import { lastTimestampBefore, type SegmentEnd, segmentEnd } from "./segment-end.ts";
@@ -67,6 +68,21 @@ export async function openSegment(
 
 /** Why there is no place, for the error. */
 export const CHANGED = "the last segment was deleted meanwhile";
+
+/**
+ * Opens in bounded time. A segment that comes too late is left as it is: nothing was sent to it, and whoever
+ * opens next recovers it.
+ */
+export function boundedOpening(
+  ports: LedgerPorts,
+  what: string,
+  avoid: ReadonlySet<BookieId>,
+  open: (request: OpenRequest) => Promise<OpenedSegment>,
+): Promise<OpenedSegment> {
+  const timeoutMs = limits.segmentOpenTimeoutMs;
+  const giveUpAtMs = ports.clock.monotonicMs() + timeoutMs;
+  return within(ports.clock, timeoutMs, what, () => open({ avoid, giveUpAtMs }));
+}
 
 /** No item at all (24). */
 const FIRST_PLACE: SegmentPlace = {

@@ -7,6 +7,7 @@
  *     await p.append("a", "b");                    // positions [0, 1]
  *     expect(await w.client("T", "west").read(0)).toEqual(["a", "b"]);
  */
+import { MemoryLeaseStore } from "../../../lib/adapters/memory/memory-lease-store.ts";
 import type { FencelineError } from "../../../lib/protocol/errors.ts";
 import {
   type LedgerId,
@@ -25,9 +26,9 @@ import {
   segmentKey,
   segmentsPartition,
 } from "../../../lib/protocol/items.ts";
-import type { LedgerPorts } from "../../../lib/protocol/ledger/ledger-ports.ts";
 import { auditSegments } from "../../../lib/protocol/log/audit-segments.ts";
 import { LogAppends } from "../../../lib/protocol/log/log-appends.ts";
+import type { LogPorts, RegionLeases } from "../../../lib/protocol/log/log-ports.ts";
 import { LogReads } from "../../../lib/protocol/log/log-reads.ts";
 import type { AppendAck, ReadAnswer, RecordInput } from "../../../lib/protocol/log/operations.ts";
 import { allItems } from "../../../lib/protocol/log/segments.ts";
@@ -48,6 +49,8 @@ const anySizes = () => ({ kind: "accepted", warnings: [] }) as const;
 
 export interface LogWorldFields extends Partial<WorldFields> {
   readonly segmentBytesMax?: number;
+  /** The processes of a region pass a writer lease. Without, each opens segments of its own. */
+  readonly leases?: boolean;
 }
 
 export const recordOf = (text: string): RecordInput => ({
@@ -62,17 +65,21 @@ export class LogWorld {
   #clients = new Map<Region, LogClient>();
   #log: LogIncarnation | undefined;
 
+  /** The lease tables, without faults, by region. */
+  readonly leases = new Map<string, MemoryLeaseStore>();
+
   private constructor(
     readonly world: World,
     segmentBytesMax: number,
+    private readonly withLeases: boolean,
   ) {
     this.config = { replication: world.replication, digest: "crc32", segmentBytesMax };
   }
 
   /** A world with the log created. */
   static async make(fields: LogWorldFields = {}): Promise<LogWorld> {
-    const { segmentBytesMax = 1024 * 1024, ...world } = fields;
-    const w = new LogWorld(await World.make({ ...FIELDS, ...world }), segmentBytesMax);
+    const { segmentBytesMax = 1024 * 1024, leases = false, ...world } = fields;
+    const w = new LogWorld(await World.make({ ...FIELDS, ...world }), segmentBytesMax, leases);
     const creation = w.client("creator", "east").appends.createLog(LOG, w.config);
     w.#log = (await w.world.run(creation)).description.log;
     w.#clients.clear();
@@ -100,9 +107,30 @@ export class LogWorld {
   client(name: string, where = "east", metadata?: (store: MetadataStore) => MetadataStore): LogClient {
     const ports = this.world.ports(name, where);
     const given = metadata === undefined ? ports : { ...ports, metadata: metadata(ports.metadata) };
-    const client = new LogClient(this, given);
+    const leases = this.withLeases ? { leases: this.#leasesFor(name, where) } : {};
+    const client = new LogClient(this, { ...given, ...leases });
     if (!this.#clients.has(client.ports.region)) this.#clients.set(client.ports.region, client);
     return client;
+  }
+
+  leaseTable(where: string): MemoryLeaseStore {
+    const table = this.leases.get(where) ?? new MemoryLeaseStore();
+    this.leases.set(where, table);
+    return table;
+  }
+
+  #leasesFor(client: string, where: string): RegionLeases {
+    const store = this.leaseTable(where);
+    const through = <T>(call: string, about: string, effect: () => Promise<T>) =>
+      this.faults.through({ port: "lease", client, target: "lease", call, about }, effect);
+    return {
+      holder: client,
+      store: {
+        read: (log) => through("read", log, () => store.read(log)),
+        write: (log, expected, lease, token) =>
+          through("write", log, () => store.write(log, expected, lease, token)),
+      },
+    };
   }
 
   /** The owner's function first; if that fails, the reader's own region takes over. */
@@ -208,7 +236,7 @@ export class LogClient {
 
   constructor(
     private readonly w: LogWorld,
-    readonly ports: LedgerPorts,
+    readonly ports: LogPorts,
   ) {
     this.appends = new LogAppends(ports, anySizes);
     this.reads = new LogReads(ports, w.settler(this));
@@ -228,6 +256,11 @@ export class LogClient {
   /** Appends each text as a batch of its own; "at N", or the error's code and side effects. */
   append(...texts: string[]): Promise<string[]> {
     return this.w.run(this.sending(...texts));
+  }
+
+  /** Lets go of the pen, as a function does at the end of its request. */
+  release(): Promise<void> {
+    return this.w.run(this.appends.release());
   }
 
   /** A strong read: the texts from `from` on up to the tail. */

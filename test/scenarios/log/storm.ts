@@ -95,6 +95,7 @@ export class Storm {
       if (this.draw(3) > 0) await outcome;
       if (this.draw(3) === 0) await this.pause(1_500);
       if (this.draw(12) === 0) await client.appends.settle(LOG).catch(() => undefined);
+      if (this.draw(4) === 0) await client.appends.release();
     }
     await Promise.all(flying);
   }
