@@ -206,8 +206,10 @@ async function overwrite(
 const expiry = (clock: Clock): number => clock.nowMs() + limits.leaseTtlMs;
 
 async function read(ports: LeasePorts, log: LogIncarnation): Promise<VersionedLease | undefined> {
+  const once = () =>
+    within(ports.clock, limits.leaseCallTimeoutMs, "lease read", () => ports.leases.read(log));
   try {
-    return await within(ports.clock, limits.leaseCallTimeoutMs, "lease read", () => ports.leases.read(log));
+    return await once().catch(once);
   } catch (error) {
     throw new FencelineError("region_unavailable", {
       message: `the writer lease of log ${log} could not be read: this region cannot own logs now`,
