@@ -97,7 +97,8 @@ export class CloudRegions {
     const { clock, port, config, onFault } = this.#fields;
     const [replicas, bookies] = [this.#replicas, this.#bookies];
     const leases = (name: Region) => this.#fields.leases.of(name);
-    const world = { ...this.#fields, placement: regionAware, replicas, bookies, leases };
+    const peer = (name: Region) => this.find(name);
+    const world = { ...this.#fields, placement: regionAware, replicas, bookies, leases, peer };
     const api: Pick<ApiOptions, "defaultConfig" | "health" | "onFault"> = {
       defaultConfig: config,
       health: async () => cloudHealth(this.#switches, replicas, config),

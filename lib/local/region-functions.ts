@@ -24,6 +24,7 @@ import type { Clock, LeaseStore, MetadataStore, Trace } from "../protocol/ports.
 import { Suspects } from "../protocol/reads/suspects.ts";
 import { gatedLeases, gatedMetadata } from "./gated-ports.ts";
 import { metadataReplicas } from "./metadata-replicas.ts";
+import { cloudAppends, type Peer } from "./region-appends.ts";
 import { type LocalBookie, RegionBookies } from "./region-bookies.ts";
 import type { Gate, RegionSwitch } from "./region-switch.ts";
 
@@ -44,6 +45,8 @@ export interface SharedWorld {
   readonly bookies: readonly LocalBookie[];
   /** Each region's lease table. */
   readonly leases: (region: Region) => LeaseStore;
+  /** Each region as the others call it. */
+  readonly peer: (region: Region) => Peer | undefined;
   /** Round trip between two regions. */
   readonly delayMs: number;
 }
@@ -55,9 +58,13 @@ export function startFunctions(
   settler: (outgoing: Gate) => Settler,
 ): RegionFunctions {
   const outgoing = lifelong(home);
-  const forAppends = portsOf(world, home, outgoing);
+  const forAppends = {
+    ...portsOf(world, home, outgoing),
+    leases: leasesOf(world, home, outgoing),
+    regions: cloudAppends({ ...world, outgoing }),
+  };
   return {
-    append: new LogAppends({ ...forAppends, leases: leasesOf(world, home, outgoing) }),
+    append: new LogAppends(forAppends),
     read: new LogReads(portsOf(world, home, outgoing), settler(outgoing)),
     regions: new RegisteredRegions(forAppends),
   };

@@ -149,6 +149,26 @@ export const limits = {
   /** Rounds of one renewal or release: each lost round means that somebody asked for the lease meanwhile. */
   leaseRoundsMax: 4,
 
+  // Owners of logs, and takeovers
+  /** A region that answered within this time is sent appends without being asked first. */
+  ownerHeardMs: 2_000,
+  /** Wait for a region to say whether it can own: a round trip around the world and a slow start. */
+  ownerAskTimeoutMs: 700,
+  /**
+   * Failures without an answer between them, and the time from the first to now, after which a log may be
+   * taken over from its region: three waits, so that detection takes two to three seconds.
+   */
+  ownerFailuresMin: 3,
+  ownerSilenceMs: 1_000,
+  /** Failures further apart than this are not of one outage. */
+  ownerFailureGapMaxMs: 5_000,
+  /** How long an owner is left alone after it was first seen as owner, on the observer's clock. */
+  ownerGuardMs: 1_000,
+  /** Pause before an owner that did not answer is tried again; a random part of as much again is added. */
+  ownerRetryPauseMs: 100,
+  /** Time kept back of a caller's patience when its append is forwarded, for the way back. */
+  forwardMarginMs: 500,
+
   /** Logs whose open segment one process keeps. */
   warmWritersMax: 1_000,
   /** Logs whose name and configuration one process remembers. */
@@ -193,6 +213,11 @@ assert(limits.leaseYieldMs > 2 * limits.leasePollMs, "who yields does not take t
 assert(
   limits.leaseTtlMs + 2 * limits.leaseCallTimeoutMs <= limits.leaseWaitMs,
   "a waiter outlives a dead holder's lease and the calls around it",
+);
+assert(
+  limits.ownerFailuresMin * (limits.ownerAskTimeoutMs + 2 * limits.ownerRetryPauseMs) + limits.leaseWaitMs <
+    limits.appendDeadlineMs / 2,
+  "an append outlives the detection of a silent owner",
 );
 assert(limits.batchBytesMax <= limits.waitingBytesMax, "one batch may wait");
 assert(limits.identityCheckAgeMaxMs <= MINUTE_MS, "rule 21: under a minute");

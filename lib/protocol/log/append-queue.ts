@@ -14,10 +14,11 @@ export class AppendQueue {
     return this.#waiting.length === 0;
   }
 
-  /** Puts an append at the end. Throws `over_capacity`. */
+  /** Puts an append at the end, or answers it with `over_capacity`. */
   push(append: PendingAppend): void {
     if (this.#isFull()) this.dropAnswered();
-    if (this.#isFull()) throw this.#overCapacity();
+    if (this.#isFull()) append.fail(this.#overCapacity());
+    if (append.isAnswered) return;
     this.#waiting.push(append);
     this.#bytes += append.bytes;
   }

@@ -13,12 +13,12 @@
  *    and released only after the segment was let go of (rules 17 to 19).
  */
 import { FencelineError } from "../errors.ts";
-import type { BookieId, SeqNum } from "../ids.ts";
+import type { BookieId, Region, SeqNum } from "../ids.ts";
 import { limits } from "../limits.ts";
 import { pause } from "../waiting.ts";
 import { ActiveSegment } from "./active-segment.ts";
 import { checkAppend } from "./append-checks.ts";
-import { notOwner, unknownOutcome, withoutEffect } from "./append-errors.ts";
+import { leaseLost, notOwner, unknownOutcome, withoutEffect } from "./append-errors.ts";
 import { AppendQueue } from "./append-queue.ts";
 import { decideAppends } from "./decide-appends.ts";
 import { judgeMismatch } from "./judge-mismatch.ts";
@@ -40,6 +40,8 @@ export class LogWriter {
   /** Whoever waits for the release of the pen. */
   #releasing: (() => void)[] | undefined;
   #wake: (() => void) | undefined;
+  /** The owner that the next opening may take the log over from. */
+  #takeFrom: Region | undefined;
   #avoid: ReadonlySet<BookieId> = new Set();
 
   constructor(
@@ -56,11 +58,19 @@ export class LogWriter {
     return !this.#running && !this.#hasWork() && (this.#segment?.isIdle ?? true);
   }
 
-  /** Resolves when the batch is acknowledged. Throws what `AppendOperations.append` may. */
-  async append(request: AppendRequest): Promise<AppendAck> {
+  /** It writes to a segment, and as far as it knows to the last one. */
+  get isWarm(): boolean {
+    return this.#segment !== undefined && this.#segment.failure === undefined;
+  }
+
+  /**
+   * Resolves when the batch is acknowledged. `takeFrom`: the owner that the log may be taken over from. Throws
+   * what `AppendOperations.append` may.
+   */
+  async append(request: AppendRequest, takeFrom?: Region): Promise<AppendAck> {
     const bytes = checkAppend(request, this.ports.clock.nowMs());
-    const { records, matchSeqNum } = request;
-    return await this.#accept({ records, bytes, ...(matchSeqNum === undefined ? {} : { matchSeqNum }) });
+    this.#takeFrom = takeFrom ?? this.#takeFrom;
+    return await this.#accept({ ...request, bytes });
   }
 
   /**
@@ -92,11 +102,7 @@ export class LogWriter {
 
   #accept(fields: PendingAppendFields): Promise<AppendAck> {
     const append = new PendingAppend(this.ports.clock, this.log.name, fields);
-    try {
-      this.#queue.push(append);
-    } catch (error) {
-      append.fail(error);
-    }
+    this.#queue.push(append);
     this.#kick();
     return append.outcome;
   }
@@ -134,7 +140,7 @@ export class LogWriter {
     const segment = this.#segment;
     if (segment?.failure !== undefined) return await this.#decide(segment);
     if (this.#releasing !== undefined) return await this.#release(segment);
-    if (segment === undefined) return await this.#open();
+    if (segment === undefined) return await this.#open().finally(() => (this.#takeFrom = undefined));
     if (this.#tenure.isDue) return await this.#keep(segment);
     if (segment.isFull) return await this.#roll(segment);
     if (!segment.hasRoom) return await new Promise((resolve) => (this.#wake = resolve));
@@ -146,10 +152,12 @@ export class LogWriter {
     const appends = this.#queue.waiting();
     for (const append of appends) if (append.isControl) append.fail(notOwner(this.log.name));
     this.#queue.dropAnswered();
+    const resumeOrOpen = async (request: OpenRequest) =>
+      (await this.#tenure.resume()) ?? (await openSegment(this.ports, this.log, request));
     for (let attempt = 1; !this.#queue.isEmpty; attempt++) {
       try {
         if (attempt === 1) await this.#tenure.enter();
-        return this.#use(await this.#bounded("opening", (request) => this.#resumeOrOpen(request)));
+        return this.#use(await this.#bounded("opening", resumeOrOpen));
       } catch (error) {
         if (!(error instanceof FencelineError)) throw error;
         if (!this.#tenure.isReady || !error.retryable || attempt >= limits.segmentOpenAttempts) {
@@ -161,17 +169,11 @@ export class LogWriter {
     }
   }
 
-  async #resumeOrOpen(request: OpenRequest): Promise<OpenedSegment> {
-    return (await this.#tenure.resume()) ?? (await openSegment(this.ports, this.log, request));
-  }
-
   /** The lease is used, so it is looked after (V3). */
   async #keep(segment: ActiveSegment): Promise<void> {
     const kept = await this.#tenure.keep([...segment.writer.suspects]);
     if (kept === "wanted") this.#releasing ??= [];
-    if (kept !== "lost") return;
-    const message = `log ${this.log.name}: another process of this region holds the writer lease`;
-    segment.supersede(new FencelineError("fenced", { message }));
+    if (kept === "lost") segment.supersede(leaseLost(this.log.name));
   }
 
   async #release(segment: ActiveSegment | undefined): Promise<void> {
@@ -206,7 +208,8 @@ export class LogWriter {
 
   #bounded(what: string, open: (request: OpenRequest) => Promise<OpenedSegment>): Promise<OpenedSegment> {
     const avoid = new Set([...this.#avoid, ...this.#tenure.suspects]);
-    return boundedOpening(this.ports, `${what} a segment of log ${this.log.name}`, avoid, open);
+    const allowed = { avoid, takeFrom: this.#takeFrom };
+    return boundedOpening(this.ports, `${what} a segment of log ${this.log.name}`, allowed, open);
   }
 
   #use(opened: OpenedSegment): void {
@@ -232,9 +235,8 @@ export class LogWriter {
   }
 
   async #judgeMismatch(segment: ActiveSegment, append: PendingAppend, actual: SeqNum): Promise<void> {
-    const { recordsAt } = this;
     try {
-      const mismatched = { append, actual, recordsAt };
+      const mismatched = { append, actual, recordsAt: this.recordsAt };
       const verdict = await judgeMismatch(this.ports, this.log, segment.opened, mismatched);
       if (verdict.kind === "mismatch") return append.fail(verdict.error);
       this.#queue.restart([append]);

@@ -8,7 +8,7 @@
  *     expect(await w.client("T", "west").read(0)).toEqual(["a", "b"]);
  */
 import { MemoryLeaseStore } from "../../../lib/adapters/memory/memory-lease-store.ts";
-import type { FencelineError } from "../../../lib/protocol/errors.ts";
+import { type FencelineError, unavailable } from "../../../lib/protocol/errors.ts";
 import {
   type LedgerId,
   type LogIncarnation,
@@ -28,7 +28,12 @@ import {
 } from "../../../lib/protocol/items.ts";
 import { auditSegments } from "../../../lib/protocol/log/audit-segments.ts";
 import { LogAppends } from "../../../lib/protocol/log/log-appends.ts";
-import type { LogPorts, RegionLeases } from "../../../lib/protocol/log/log-ports.ts";
+import type {
+  ForwardAnswer,
+  LogPorts,
+  RegionAppends,
+  RegionLeases,
+} from "../../../lib/protocol/log/log-ports.ts";
 import { LogReads } from "../../../lib/protocol/log/log-reads.ts";
 import type { AppendAck, ReadAnswer, RecordInput } from "../../../lib/protocol/log/operations.ts";
 import { allItems } from "../../../lib/protocol/log/segments.ts";
@@ -51,6 +56,8 @@ export interface LogWorldFields extends Partial<WorldFields> {
   readonly segmentBytesMax?: number;
   /** The processes of a region pass a writer lease. Without, each opens segments of its own. */
   readonly leases?: boolean;
+  /** Appends are forwarded to the owner's region. Without, a log is taken over where they arrive. */
+  readonly forwarding?: boolean;
 }
 
 export const recordOf = (text: string): RecordInput => ({
@@ -71,15 +78,15 @@ export class LogWorld {
   private constructor(
     readonly world: World,
     segmentBytesMax: number,
-    private readonly withLeases: boolean,
+    private readonly fields: Pick<LogWorldFields, "leases" | "forwarding">,
   ) {
     this.config = { replication: world.replication, digest: "crc32", segmentBytesMax };
   }
 
   /** A world with the log created. */
   static async make(fields: LogWorldFields = {}): Promise<LogWorld> {
-    const { segmentBytesMax = 1024 * 1024, leases = false, ...world } = fields;
-    const w = new LogWorld(await World.make({ ...FIELDS, ...world }), segmentBytesMax, leases);
+    const { segmentBytesMax = 1024 * 1024, ...world } = fields;
+    const w = new LogWorld(await World.make({ ...FIELDS, ...world }), segmentBytesMax, fields);
     const creation = w.client("creator", "east").appends.createLog(LOG, w.config);
     w.#log = (await w.world.run(creation)).description.log;
     w.#clients.clear();
@@ -107,8 +114,9 @@ export class LogWorld {
   client(name: string, where = "east", metadata?: (store: MetadataStore) => MetadataStore): LogClient {
     const ports = this.world.ports(name, where);
     const given = metadata === undefined ? ports : { ...ports, metadata: metadata(ports.metadata) };
-    const leases = this.withLeases ? { leases: this.#leasesFor(name, where) } : {};
-    const client = new LogClient(this, { ...given, ...leases });
+    const leases = this.fields.leases ? { leases: this.#leasesFor(name, where) } : {};
+    const regions = this.fields.forwarding ? { regions: this.#regionsFor(name) } : {};
+    const client = new LogClient(this, { ...given, ...leases, ...regions });
     if (!this.#clients.has(client.ports.region)) this.#clients.set(client.ports.region, client);
     return client;
   }
@@ -130,6 +138,26 @@ export class LogWorld {
         write: (log, expected, lease, token) =>
           through("write", log, () => store.write(log, expected, lease, token)),
       },
+    };
+  }
+
+  /** The first process of each region is its `append` function as the other regions reach it. */
+  #regionsFor(client: string): RegionAppends {
+    const through = <T>(call: string, target: string, effect: (there: LogAppends) => Promise<T>) =>
+      this.faults.through({ port: "region", client, target, call, about: "" }, async () => {
+        const there = this.#clients.get(target as Region);
+        if (there === undefined) throw unavailable(`nobody is in ${target}`, "none");
+        return await effect(there.appends);
+      });
+    return {
+      append: (where, request) =>
+        through("append", where, (there) =>
+          there.append(request).then(
+            (ack): ForwardAnswer => ({ kind: "acknowledged", ack }),
+            (error): ForwardAnswer => ({ kind: "refused", error }),
+          ),
+        ),
+      canOwn: (where, log) => through("canOwn", where, (there) => there.canOwn(log)),
     };
   }
 

@@ -12,9 +12,10 @@ const REGIONS = ["east", "west", "north"];
 
 const seeds = Array.from({ length: SEEDS }, (_, index) => FIRST_SEED + index);
 
-async function weather(seed: number, leases: boolean): Promise<void> {
-  const w = await LogWorld.make({ segmentBytesMax: 400, leases });
+async function weather(seed: number, leases: boolean, forwarding: boolean): Promise<void> {
+  const w = await LogWorld.make({ segmentBytesMax: 400, leases, forwarding });
   const storm = new Storm(w, seed);
+  storm.isOrdered = !forwarding;
   const anyOld = new AnyOldState(w.world.metadata, (bound) => storm.draw(bound));
   const bounded = (store: MetadataStore) => boundedMetadata(anyOld.through(store), w.world.clock);
   const clients = REGIONS.map((region) => w.client(region, region, bounded));
@@ -37,19 +38,25 @@ async function weather(seed: number, leases: boolean): Promise<void> {
   expect(storm.broken).toEqual([]);
   if (process.env.STORM_TALK) {
     const resumed = w.world.trace.filter((event) => event.event === "segment-resumed").length;
-    const told = { seed, leases, counts: storm.outcomes(), resumed, calls: w.faults.log.length };
+    const told = { seed, leases, forwarding, counts: storm.outcomes(), resumed, calls: w.faults.log.length };
     process.stdout.write(`${JSON.stringify(told)}\n`);
   }
 }
 
 test.each(seeds)(
   "storm %d: acknowledged once and for ever, refused never, in doubt once or not at all",
-  (seed) => weather(seed, false),
+  (seed) => weather(seed, false, false),
   20_000,
 );
 
 test.each(seeds)(
   "storm %d with two processes in a region that pass a writer lease (16 to 20): the same",
-  (seed) => weather(seed, true),
+  (seed) => weather(seed, true, false),
+  20_000,
+);
+
+test.each(seeds)(
+  "storm %d with appends forwarded to the owner's region, which may be taken over: the same",
+  (seed) => weather(seed, true, true),
   20_000,
 );
