@@ -64,8 +64,8 @@ export class LogWriter {
   }
 
   /**
-   * Resolves when the batch is acknowledged. `takeFrom`: the owner that the log may be taken over from. Throws
-   * what `AppendOperations.append` may.
+   * Resolves when the batch is acknowledged. `takeFrom`: the owner that the log may be taken over from.
+   * Throws what `AppendOperations.append` may.
    */
   async append(request: AppendRequest, takeFrom?: Region): Promise<AppendAck> {
     const bytes = checkAppend(request, this.ports.clock.nowMs());
