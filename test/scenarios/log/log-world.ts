@@ -38,7 +38,7 @@ import { LogReads } from "../../../lib/protocol/log/log-reads.ts";
 import type { AppendAck, ReadAnswer, RecordInput } from "../../../lib/protocol/log/operations.ts";
 import { allItems } from "../../../lib/protocol/log/segments.ts";
 import type { Settler } from "../../../lib/protocol/log/settler.ts";
-import type { MetadataStore } from "../../../lib/protocol/ports.ts";
+import type { LeaseStore, MetadataStore } from "../../../lib/protocol/ports.ts";
 import { World, type WorldFields } from "../world.ts";
 
 export const LOG = logName("orders");
@@ -56,6 +56,8 @@ export interface LogWorldFields extends Partial<WorldFields> {
   readonly segmentBytesMax?: number;
   /** The processes of a region pass a writer lease. Without, each opens segments of its own. */
   readonly leases?: boolean;
+  /** What a client makes of its region's lease table: the table as it is, unless a story breaks a rule. */
+  readonly wrongLeases?: (table: LeaseStore, client: string) => LeaseStore;
   /** Appends are forwarded to the owner's region. Without, a log is taken over where they arrive. */
   readonly forwarding?: boolean;
 }
@@ -78,7 +80,7 @@ export class LogWorld {
   private constructor(
     readonly world: World,
     segmentBytesMax: number,
-    private readonly fields: Pick<LogWorldFields, "leases" | "forwarding">,
+    private readonly fields: Pick<LogWorldFields, "leases" | "wrongLeases" | "forwarding">,
   ) {
     this.config = { replication: world.replication, digest: "crc32", segmentBytesMax };
   }
@@ -128,7 +130,8 @@ export class LogWorld {
   }
 
   #leasesFor(client: string, where: string): RegionLeases {
-    const store = this.leaseTable(where);
+    const table = this.leaseTable(where);
+    const store = this.fields.wrongLeases?.(table, client) ?? table;
     const through = <T>(call: string, about: string, effect: () => Promise<T>) =>
       this.faults.through({ port: "lease", client, target: "lease", call, about }, effect);
     return {
