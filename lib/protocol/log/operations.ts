@@ -133,7 +133,7 @@ export interface TailAnswer {
 /** `deleting`: out of everybody's reach, but not all of it is removed yet. */
 export type DeletionAnswer = "deleting" | "deleted";
 
-/** What the `append` function of a region does. Leases, forwarding and producers join here. */
+/** What the `append` function of a region does. Producers join here. */
 export interface AppendOperations {
   /**
    * Creates the log, or finds it with the same configuration. `log_exists` if the configuration differs,

@@ -250,6 +250,16 @@ describe("acquire", () => {
     expect(recoveries(w)).toBe(0);
   });
 
+  test("19: a process that never knew the ledger reads that it is closed, and adds nothing to it", async () => {
+    const w = await world();
+    const p = w.client("P");
+    await p.append("a");
+    await p.release();
+    expect(await w.client("Q", "west").append("q")).toEqual(["at 1"]);
+    expect(await w.client("cold").append("b")).toEqual(["at 2"]);
+    expect(w.world.trace.filter(({ event }) => event === "segment-resumed")).toEqual([]);
+  });
+
   test("19: a ledger that was taken over since is recovered at the first fence", async () => {
     const w = await world();
     const p = w.client("P");

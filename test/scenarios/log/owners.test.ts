@@ -119,6 +119,17 @@ describe("takeover", () => {
     expect(await owners(w)).toEqual(["east"]);
   });
 
+  test("an owner that refuses is alive: its refusals, slow as they may be, take nothing over", async () => {
+    const { w, q } = await ownedByEast();
+    for (let round = 0; round < 8; round++) {
+      w.faults.fail({ client: "Q", port: "region", call: "canOwn" }, "before", 1);
+      await w.world.clock.advance(limits.ownerHeardMs);
+      const error = await w.run(q.sendingBatch(["b"], 7).catch((reason) => reason));
+      expect(error.code).toBe("seq_num_mismatch");
+    }
+    expect(await owners(w)).toEqual(["east"]);
+  });
+
   test("an owner whose lease table is down says so, and is taken over at once", async () => {
     const { w, q } = await ownedByEast();
     w.faults.fail({ client: "P", port: "lease" });
