@@ -24,6 +24,7 @@ export const problemStatus = {
   record_too_large: 413,
   batch_too_large: 413,
   position_unwritten: 416,
+  not_owner: 421,
   over_capacity: 429,
   data_corrupt: 500,
   internal: 500,
@@ -83,6 +84,7 @@ export function problemResponse(error: unknown, request: FailedRequest): Respons
   if (error instanceof ApiError) {
     for (const [name, value] of Object.entries(error.headers)) headers.set(name, value);
   }
+  if (problem.code === "not_owner") headers.set("log-owner", String(problem.owner));
   if (typeof problem.retry_after_ms === "number") {
     headers.set("retry-after", String(Math.max(1, Math.ceil(problem.retry_after_ms / 1_000))));
   }

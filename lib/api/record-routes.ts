@@ -8,10 +8,12 @@ import {
   type ApiApp,
   type ApiOptions,
   answer,
+  appendHeaders,
   errorAnswers,
   formatHeader,
   logParams,
   nameOwner,
+  prefersNoForward,
 } from "./routing.ts";
 import * as wire from "./wire.ts";
 
@@ -21,7 +23,7 @@ const appendRecords = createRoute({
   summary: "Appends a batch atomically; answered when an ack quorum in enough regions holds it.",
   request: {
     params: logParams,
-    headers: formatHeader,
+    headers: appendHeaders,
     query: z.strictObject({
       match_seq_num: wire.seqNumText.optional().openapi({
         description: "With application/octet-stream: append only if the record gets this seq_num.",
@@ -75,9 +77,11 @@ export function addRecordRoutes(app: ApiApp, options: ApiOptions): void {
   });
   app.openapi({ ...appendRecords, hide: true }, async (c) => {
     const { log } = c.req.valid("param");
-    const format = c.req.valid("header")["log-format"] ?? "utf8";
+    const { "log-format": format = "utf8", prefer } = c.req.valid("header");
     const { match_seq_num } = c.req.valid("query");
-    const ack = await options.append.append(await readAppend(c.req.raw, logName(log), format, match_seq_num));
+    const request = await readAppend(c.req.raw, logName(log), format, match_seq_num);
+    const route = prefersNoForward(prefer) ? "refuse" : "forward";
+    const ack = await options.append.append({ ...request, route });
     nameOwner(c, ack.ownerRegion, ack.epoch);
     return c.json(ackAnswer(log, ack), 200);
   });

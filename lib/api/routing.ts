@@ -47,6 +47,23 @@ export const formatHeader = z.object({
     .openapi({ description: "How record bytes stand in JSON; utf8 if absent." }),
 });
 
+/** Of an append; preferences that are not known are left alone (RFC 7240). */
+export const appendHeaders = formatHeader.extend({
+  prefer: z
+    .string()
+    .optional()
+    .openapi({
+      description:
+        "no-forward: a region that does not own the log answers 421 and names the owner in Log-Owner, " +
+        "instead of sending the append on.",
+    }),
+});
+
+/** Whether the caller prefers to be told of the owner. */
+export function prefersNoForward(prefer: string | undefined): boolean {
+  return (prefer ?? "").split(",").some((preference) => preference.trim().toLowerCase() === "no-forward");
+}
+
 /** Every error of every route. */
 export const errorAnswers = {
   default: {

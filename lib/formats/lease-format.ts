@@ -1,6 +1,6 @@
 /** A writer lease as a plain JSON object with a format number. */
 import { bookieId, entryId, ledgerId, NO_ENTRY, seqNum, tenure } from "../protocol/ids.ts";
-import type { Lease } from "../protocol/lease.ts";
+import type { Lease, LedgerTail } from "../protocol/lease.ts";
 import { unknownFormat } from "./format-errors.ts";
 import { type JsonFields, type JsonObject, readObject } from "./json-fields.ts";
 import { decodeVersion, encodeVersion } from "./version-format.ts";
@@ -15,12 +15,7 @@ export function encodeLease(lease: Lease): JsonObject {
     expiresAtMs: lease.expiresAtMs,
     clean: lease.clean,
     wanted: lease.wanted,
-    ledgerId: lease.ledgerId,
-    ledgerVersion: encodeVersion(lease.ledgerVersion),
-    lastAddConfirmed: lease.lastAddConfirmed,
-    nextSeqNum: lease.nextSeqNum,
-    lastTimestampMs: lease.lastTimestampMs,
-    ledgerBytes: lease.ledgerBytes,
+    ...(lease.tail === undefined ? {} : encodeTail(lease.tail)),
     suspects: [...lease.suspects],
   };
 }
@@ -28,6 +23,17 @@ export function encodeLease(lease: Lease): JsonObject {
 /** `data_corrupt` if the object is no lease, or of a format that this build does not know. */
 export function decodeLease(value: unknown): Lease {
   return readObject("a writer lease", value, decodeFields);
+}
+
+function encodeTail(tail: LedgerTail): JsonObject {
+  return {
+    ledgerId: tail.ledgerId,
+    ledgerVersion: encodeVersion(tail.ledgerVersion),
+    lastAddConfirmed: tail.lastAddConfirmed,
+    nextSeqNum: tail.nextSeqNum,
+    lastTimestampMs: tail.lastTimestampMs,
+    ledgerBytes: tail.ledgerBytes,
+  };
 }
 
 function decodeFields(fields: JsonFields): Lease {
@@ -39,12 +45,19 @@ function decodeFields(fields: JsonFields): Lease {
     expiresAtMs: fields.number("expiresAtMs"),
     clean: fields.boolean("clean"),
     wanted: fields.boolean("wanted"),
+    ...(fields.has("ledgerId") ? { tail: decodeTail(fields) } : {}),
+    suspects: fields.textList("suspects").map(bookieId),
+  };
+}
+
+/** All of its fields or none: a tail without one of them is damaged. */
+function decodeTail(fields: JsonFields): LedgerTail {
+  return {
     ledgerId: ledgerId(fields.integer("ledgerId", 0)),
     ledgerVersion: fields.object("ledgerVersion", decodeVersion),
     lastAddConfirmed: entryId(fields.integer("lastAddConfirmed", NO_ENTRY)),
     nextSeqNum: seqNum(fields.integer("nextSeqNum", 0)),
     lastTimestampMs: fields.number("lastTimestampMs"),
     ledgerBytes: fields.integer("ledgerBytes", 0),
-    suspects: fields.textList("suspects").map(bookieId),
   };
 }

@@ -4,7 +4,7 @@
  */
 import type { ApiOptions } from "../api/routing.ts";
 import { present } from "../protocol/assert.ts";
-import { type LogName, region } from "../protocol/ids.ts";
+import { type LogName, type Region, region } from "../protocol/ids.ts";
 import type { LogConfig } from "../protocol/items.ts";
 import type { Settler } from "../protocol/log/settler.ts";
 import { regionAware } from "../protocol/placement/region-aware.ts";
@@ -15,6 +15,7 @@ import type { StorageBookie } from "./cloud-storage.ts";
 import { LocalRegion } from "./local-region.ts";
 import type { LocalBookie } from "./region-bookies.ts";
 import { startFunctions } from "./region-functions.ts";
+import type { RegionLeaseStores } from "./region-lease-stores.ts";
 import { type Gate, RegionSwitch } from "./region-switch.ts";
 import { roundTrip } from "./round-trip.ts";
 
@@ -22,6 +23,7 @@ export interface CloudRegionsFields {
   readonly clock: Clock;
   readonly trace: Trace;
   readonly metadata: MetadataStore;
+  readonly leases: RegionLeaseStores;
   /** The first region's port, the others follow; 0 takes any free ones. */
   readonly port: number;
   /** Round trip between two regions. */
@@ -92,9 +94,11 @@ export class CloudRegions {
   }
 
   async #openRegion(home: RegionSwitch): Promise<LocalRegion> {
-    const { clock, trace, metadata, port, delayMs, config, onFault } = this.#fields;
+    const { clock, port, config, onFault } = this.#fields;
     const [replicas, bookies] = [this.#replicas, this.#bookies];
-    const world = { clock, trace, placement: regionAware, metadata, replicas, bookies, delayMs };
+    const leases = (name: Region) => this.#fields.leases.of(name);
+    const peer = (name: Region) => this.find(name);
+    const world = { ...this.#fields, placement: regionAware, replicas, bookies, leases, peer };
     const api: Pick<ApiOptions, "defaultConfig" | "health" | "onFault"> = {
       defaultConfig: config,
       health: async () => cloudHealth(this.#switches, replicas, config),
@@ -102,6 +106,7 @@ export class CloudRegions {
     };
     return await LocalRegion.open({
       region: home,
+      clock,
       port: port === 0 ? 0 : port + this.#open.length,
       start: () => startFunctions(world, home, (outgoing) => this.#settler(home, outgoing)),
       api,

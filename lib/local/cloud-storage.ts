@@ -1,6 +1,5 @@
 /**
- * The stores of an embedded cloud in its data directory: one for metadata, one for each bookie. The writer
- * leases of a region will have a store of their own beside its bookies'.
+ * The stores of an embedded cloud in its data directory: one for metadata, one for each bookie.
  *
  * G1 Bookies are added in three steps: named in the file as new, their storage set up, named as set up. Only
  *    then are they registered, and so known to placement. Whatever is left undone is done at the next start.

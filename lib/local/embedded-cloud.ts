@@ -21,6 +21,7 @@ import { type ControlledCloud, controlApp, type RegionState } from "./control-se
 import { type DefaultConfig, defaultConfig } from "./log-preset.ts";
 import { LoopbackServer } from "./loopback-server.ts";
 import { REPLICAS_MAX } from "./metadata-replicas.ts";
+import { RegionLeaseStores } from "./region-lease-stores.ts";
 import type { Manner } from "./region-switch.ts";
 
 export interface CloudOptions {
@@ -44,6 +45,7 @@ export type CloudClock = Clock & Pick<SystemClock, "release">;
 export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
   readonly #clock: CloudClock;
   readonly #storage: CloudStorage;
+  readonly #leases: RegionLeaseStores;
   readonly #dataDir: string;
   readonly #token = randomToken(new SystemRandom());
   readonly #default: DefaultConfig;
@@ -56,6 +58,7 @@ export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
     const { dataDir, port, delayMs = 0, write, traceLevel } = options;
     const { bookies, file, metadata } = storage;
     this.#dataDir = dataDir;
+    this.#leases = new RegionLeaseStores(dataDir);
     this.#storage = storage;
     this.#clock = clock;
     this.#default = defaultConfig(
@@ -67,6 +70,7 @@ export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
     const fields = {
       clock,
       metadata,
+      leases: this.#leases,
       port,
       delayMs,
       trace: new ConsoleTrace({ write, clock, ...level }),
@@ -156,6 +160,7 @@ export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
     await this.#growth.catch(() => {});
     await this.#regions.close();
     if (this.#control !== undefined) await removeControlFile(this.#dataDir);
+    await this.#leases.close();
     await this.#storage.close();
     this.#clock.release();
   }

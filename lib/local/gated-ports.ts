@@ -1,8 +1,5 @@
-/**
- * Ports behind a gate: each call passes it, and nothing else about them changes. A region's lease store will
- * stand behind its own switch here, once writers hold leases.
- */
-import type { Bookie, MetadataStore } from "../protocol/ports.ts";
+/** Ports behind a gate: each call passes it, and nothing else about them changes. */
+import type { Bookie, LeaseStore, MetadataStore } from "../protocol/ports.ts";
 import type { Gate } from "./region-switch.ts";
 
 export function gatedBookie(bookie: Bookie, gate: Gate): Bookie {
@@ -18,6 +15,14 @@ export function gatedBookie(bookie: Bookie, gate: Gate): Bookie {
     seal: (ledger, entry) => gate(`${id} seal`, () => bookie.seal(ledger, entry)),
     deleteEntries: (ledger, through) => gate(`${id} delete`, () => bookie.deleteEntries(ledger, through)),
     forget: (ledger) => gate(`${id} forget`, () => bookie.forget(ledger)),
+  };
+}
+
+export function gatedLeases(store: LeaseStore, gate: Gate): LeaseStore {
+  return {
+    read: (log) => gate("lease read", () => store.read(log)),
+    write: (log, expected, lease, token) =>
+      gate("lease write", () => store.write(log, expected, lease, token)),
   };
 }
 

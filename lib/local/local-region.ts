@@ -1,14 +1,21 @@
 /** One region of the embedded cloud: its switch, its functions, its port. */
 import { createApi } from "../api/api.ts";
 import type { ApiApp, ApiOptions } from "../api/routing.ts";
+import type { LogAppends } from "../protocol/log/log-appends.ts";
 import type { AppendOperations, ReadOperations, RegionOperations } from "../protocol/log/operations.ts";
+import type { Clock } from "../protocol/ports.ts";
+import { within } from "../protocol/waiting.ts";
 import { LoopbackServer } from "./loopback-server.ts";
 import type { RegionFunctions } from "./region-functions.ts";
 import type { Manner, RegionSwitch } from "./region-switch.ts";
 
+/** Wait for what was sent to be answered before a region's functions end. */
+const RELEASE_WAIT_MS = 1_000;
+
 export interface LocalRegionFields {
   readonly region: RegionSwitch;
   readonly port: number;
+  readonly clock: Clock;
   /** Makes the region's functions; again after each loss. */
   readonly start: () => RegionFunctions;
   readonly api: Pick<ApiOptions, "defaultConfig" | "health" | "onFault">;
@@ -16,6 +23,7 @@ export interface LocalRegionFields {
 
 export class LocalRegion {
   readonly region: RegionSwitch;
+  readonly #clock: Clock;
   readonly #start: () => RegionFunctions;
   #functions: RegionFunctions;
   #server: LoopbackServer | undefined;
@@ -23,6 +31,7 @@ export class LocalRegion {
 
   private constructor(fields: LocalRegionFields) {
     this.region = fields.region;
+    this.#clock = fields.clock;
     this.#start = fields.start;
     this.#functions = fields.start();
   }
@@ -35,6 +44,7 @@ export class LocalRegion {
       // A defect ends a function's process; the next request meets a new one.
       onFault: (error, requestId) => {
         fields.api.onFault?.(error, requestId);
+        void local.#functions.append.release();
         local.#functions = fields.start();
       },
       region: fields.region.region,
@@ -55,7 +65,7 @@ export class LocalRegion {
   }
 
   /** The region's append function, as the functions of other regions reach it. */
-  get append(): AppendOperations {
+  get append(): LogAppends {
     return this.#functions.append;
   }
 
@@ -80,11 +90,16 @@ export class LocalRegion {
 
   /** New functions, which know what there is now; what the old ones began goes on. */
   restart(): void {
+    void this.#functions.append.release();
     this.#functions = this.#start();
   }
 
+  /** Answers what is in flight, and lets go of the logs' pens as far as that is quick. */
   async close(): Promise<void> {
     await this.#server?.close();
+    await within(this.#clock, RELEASE_WAIT_MS, "release", () => this.#functions.append.release()).catch(
+      () => {}, // the leases expire
+    );
   }
 
   #inTurn(change: () => Promise<void>): Promise<void> {

@@ -9,25 +9,28 @@ import { NodeDigest } from "../adapters/node/node-digest.ts";
 import { SystemRandom } from "../adapters/node/system-random.ts";
 import { boundedMetadata } from "../protocol/bounded-metadata.ts";
 import { unavailable } from "../protocol/errors.ts";
+import type { Region } from "../protocol/ids.ts";
 import type { LedgerPorts } from "../protocol/ledger/ledger-ports.ts";
 import { LogAppends } from "../protocol/log/log-appends.ts";
+import type { RegionLeases } from "../protocol/log/log-ports.ts";
 import { LogReads } from "../protocol/log/log-reads.ts";
-import type { AppendOperations, ReadOperations, RegionOperations } from "../protocol/log/operations.ts";
+import type { ReadOperations, RegionOperations } from "../protocol/log/operations.ts";
 import type { Settler } from "../protocol/log/settler.ts";
 import { RegisteredRegions } from "../protocol/placement/operate-regions.ts";
 import type { Placement } from "../protocol/placement/placement.ts";
 import { Quarantine } from "../protocol/placement/quarantine.ts";
 import { Registry } from "../protocol/placement/registry.ts";
-import type { Clock, MetadataStore, Trace } from "../protocol/ports.ts";
+import type { Clock, LeaseStore, MetadataStore, Trace } from "../protocol/ports.ts";
 import { ReadPolicy } from "../protocol/reads/read-policy.ts";
 import { Suspects } from "../protocol/reads/suspects.ts";
-import { gatedMetadata } from "./gated-ports.ts";
+import { gatedLeases, gatedMetadata } from "./gated-ports.ts";
 import { metadataReplicas } from "./metadata-replicas.ts";
+import { cloudAppends, type Peer } from "./region-appends.ts";
 import { type LocalBookie, RegionBookies } from "./region-bookies.ts";
 import type { Gate, RegionSwitch } from "./region-switch.ts";
 
 export interface RegionFunctions {
-  readonly append: AppendOperations;
+  readonly append: LogAppends;
   readonly read: ReadOperations;
   readonly regions: RegionOperations;
 }
@@ -41,6 +44,10 @@ export interface SharedWorld {
   readonly replicas: readonly RegionSwitch[];
   /** All there are; those that are added later are found here, too. */
   readonly bookies: readonly LocalBookie[];
+  /** Each region's lease table. */
+  readonly leases: (region: Region) => LeaseStore;
+  /** Each region as the others call it. */
+  readonly peer: (region: Region) => Peer | undefined;
   /** Round trip between two regions. */
   readonly delayMs: number;
 }
@@ -52,12 +59,21 @@ export function startFunctions(
   settler: (outgoing: Gate) => Settler,
 ): RegionFunctions {
   const outgoing = lifelong(home);
-  const forAppends = portsOf(world, home, outgoing);
+  const forAppends = {
+    ...portsOf(world, home, outgoing),
+    leases: leasesOf(world, home, outgoing),
+    regions: cloudAppends({ ...world, outgoing }),
+  };
   return {
     append: new LogAppends(forAppends),
     read: new LogReads(portsOf(world, home, outgoing), settler(outgoing)),
     regions: new RegisteredRegions(forAppends),
   };
+}
+
+/** The region's own table, which is lost with it. */
+function leasesOf(world: SharedWorld, { region }: RegionSwitch, outgoing: Gate): RegionLeases {
+  return { store: gatedLeases(world.leases(region), outgoing), holder: `append ${region} ${process.pid}` };
 }
 
 /** L1 */

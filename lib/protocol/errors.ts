@@ -29,6 +29,7 @@ export const errorRules = {
   record_too_large: { retryable: false, sideEffects: "none" },
   batch_too_large: { retryable: false, sideEffects: "none" },
   not_ready: { retryable: true, sideEffects: "none" },
+  not_owner: { retryable: true, sideEffects: "none" },
   over_capacity: { retryable: true, sideEffects: "none" },
   region_unavailable: { retryable: true, sideEffects: "possible" },
   insufficient_regions: { retryable: true, sideEffects: "possible" },

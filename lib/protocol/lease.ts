@@ -1,23 +1,37 @@
-/** The writer lease: one item per log in a region's own table (design section 4, rules 16 to 20). */
+/**
+ * The writer lease: one item per log in a region's own table. It passes the pen between the region's
+ * processes and saves recoveries; safety never rests on it (rules 16 to 20).
+ */
 import type { BookieId, EntryId, LedgerId, SeqNum, Tenure } from "./ids.ts";
 import type { Version } from "./ports.ts";
 
+/** Where a holder left an open ledger, and so where the next one goes on. */
+export interface LedgerTail {
+  readonly ledgerId: LedgerId;
+  /** The ledger's metadata as the holder last knew it (rule 19). */
+  readonly ledgerVersion: Version;
+  readonly lastAddConfirmed: EntryId;
+  /** The seq_num of the next record. */
+  readonly nextSeqNum: SeqNum;
+  /** Timestamps go on no lower. Wall time in ms. */
+  readonly lastTimestampMs: number;
+  /** Payload bytes of the ledger's entries. */
+  readonly ledgerBytes: number;
+}
+
 export interface Lease {
+  /** New at each acquire (rule 20). */
   readonly tenure: Tenure;
   /** Who holds it, for people to read; never compared (rule 16). */
   readonly holder: string;
-  /** Wall time in ms. Safety never rests on it. */
+  /** Wall time in ms; 0 once released. */
   readonly expiresAtMs: number;
   /** The holder released with nothing outstanding (rule 18). */
   readonly clean: boolean;
   /** Somebody waits for it; a long holder yields. */
   readonly wanted: boolean;
-  readonly ledgerId: LedgerId;
-  readonly ledgerVersion: Version;
-  readonly lastAddConfirmed: EntryId;
-  readonly nextSeqNum: SeqNum;
-  readonly lastTimestampMs: number;
-  readonly ledgerBytes: number;
+  /** Absent until a clean release of a checked segment (rule 35). It counts only where `clean` does. */
+  readonly tail?: LedgerTail;
   /** Bookies that failed the holder; the next one changes the ensemble. */
   readonly suspects: readonly BookieId[];
 }

@@ -121,6 +121,54 @@ export const limits = {
   segmentOpenAttempts: 2,
   /** Tries to find out what became of appends in doubt before they are answered with unknown_outcome. */
   decideAttempts: 3,
+
+  // Writer lease (rules 16 to 20)
+  /**
+   * How long a lease lasts without renewal. After its holder died the next one waits for it, then recovers:
+   * 2 s for the lease, a poll, and a recovery of one to two seconds stay under five.
+   */
+  leaseTtlMs: 2_000,
+  /**
+   * How far ahead of this clock a lease may expire beyond that and still count: two clocks of one region
+   * differ by less. An expiry further ahead counts as expired.
+   */
+  leaseSkewMaxMs: 1_000,
+  /** A holder renews on use once less than this is left: a busy one writes its lease once a second. */
+  leaseRenewAheadMs: 1_000,
+  /**
+   * Wait for one lease call: a conditional write in one's own region takes milliseconds, a synced one on a
+   * laptop's busy disk takes longer.
+   */
+  leaseCallTimeoutMs: 1_000,
+  /** Pause between two looks at a lease that another holds; a random part of as much again is added. */
+  leasePollMs: 20,
+  /** Pause of one who yielded before it asks again: longer than the longest pause between two looks. */
+  leaseYieldMs: 60,
+  /** Wait for the lease before the append is answered not_ready: a dead holder's time and a few hand-offs. */
+  leaseWaitMs: 4_000,
+  /** Rounds of one renewal or release: each lost round means that somebody asked for the lease meanwhile. */
+  leaseRoundsMax: 4,
+
+  // Owners of logs, and takeovers
+  /** A region that answered within this time is sent appends without being asked first. */
+  ownerHeardMs: 2_000,
+  /** Wait for a region to say whether it can own: a round trip around the world and a slow start. */
+  ownerAskTimeoutMs: 700,
+  /**
+   * Failures without an answer between them, and the time from the first to now, after which a log may be
+   * taken over from its region: three waits, so that detection takes two to three seconds.
+   */
+  ownerFailuresMin: 3,
+  ownerSilenceMs: 1_000,
+  /** Failures further apart than this are not of one outage. */
+  ownerFailureGapMaxMs: 5_000,
+  /** How long an owner is left alone after it was first seen as owner, on the observer's clock. */
+  ownerGuardMs: 1_000,
+  /** Pause before an owner that did not answer is tried again; a random part of as much again is added. */
+  ownerRetryPauseMs: 100,
+  /** Time kept back of a caller's patience when its append is forwarded, for the way back. */
+  forwardMarginMs: 500,
+
   /** Logs whose open segment one process keeps. */
   warmWritersMax: 1_000,
   /** Logs whose name and configuration one process remembers. */
@@ -156,6 +204,20 @@ assert(
   limits.bookieCallTimeoutMs * limits.bookieCallAttempts < limits.appendDeadlineMs,
   "an append outlives its calls",
 );
-assert(limits.segmentOpenTimeoutMs < limits.appendDeadlineMs, "an append outlives one opening of a segment");
+assert(
+  limits.leaseWaitMs + limits.segmentOpenTimeoutMs < limits.appendDeadlineMs,
+  "an append outlives one wait for the lease and one opening of a segment",
+);
+assert(limits.leaseRenewAheadMs < limits.leaseTtlMs, "a lease is not renewed as soon as it is written");
+assert(limits.leaseYieldMs > 2 * limits.leasePollMs, "who yields does not take the lease back at once");
+assert(
+  limits.leaseTtlMs + 2 * limits.leaseCallTimeoutMs <= limits.leaseWaitMs,
+  "a waiter outlives a dead holder's lease and the calls around it",
+);
+assert(
+  limits.ownerFailuresMin * (limits.ownerAskTimeoutMs + 2 * limits.ownerRetryPauseMs) + limits.leaseWaitMs <
+    limits.appendDeadlineMs / 2,
+  "an append outlives the detection of a silent owner",
+);
 assert(limits.batchBytesMax <= limits.waitingBytesMax, "one batch may wait");
 assert(limits.identityCheckAgeMaxMs <= MINUTE_MS, "rule 21: under a minute");

@@ -77,6 +77,15 @@ export type TraceEvent =
       readonly ledgerId: LedgerId;
       readonly lastEntry: EntryId;
     }
+  | {
+      readonly event: "segment-resumed";
+      readonly log: LogIncarnation;
+      readonly ledgerId: LedgerId;
+      readonly firstEntry: EntryId;
+    }
+  | { readonly event: "lease-acquired"; readonly log: LogIncarnation; readonly clean: boolean }
+  | { readonly event: "lease-released"; readonly log: LogIncarnation; readonly clean: boolean }
+  | { readonly event: "lease-lost"; readonly log: LogIncarnation }
   | { readonly event: "ledger-abandoned"; readonly ledgerId: LedgerId; readonly reason: string }
   | {
       readonly event: "tail-settled";

@@ -25,6 +25,7 @@ const table: Readonly<Record<ErrorCode, readonly [number, boolean, "none" | "pos
   record_too_large: [413, false, "none"],
   batch_too_large: [413, false, "none"],
   not_ready: [503, true, "none"],
+  not_owner: [421, true, "none"],
   over_capacity: [429, true, "none"],
   region_unavailable: [503, true, "possible"],
   insufficient_regions: [503, true, "possible"],

@@ -13,7 +13,7 @@ import {
   writeToken,
 } from "../../lib/protocol/ids.ts";
 import type { Item, LogConfig, SegmentCompletion } from "../../lib/protocol/items.ts";
-import type { Lease } from "../../lib/protocol/lease.ts";
+import type { Lease, LedgerTail } from "../../lib/protocol/lease.ts";
 import type { LedgerMetadata, LedgerOrigin, Replication } from "../../lib/protocol/ledger/ledger-metadata.ts";
 import type { BookieAddress } from "../../lib/protocol/place.ts";
 import type { LedgerDigest, SealedEntry, StoreKey, StoreValue, Version } from "../../lib/protocol/ports.ts";
@@ -196,17 +196,24 @@ export const anyItem: fc.Arbitrary<Item> = fc.oneof(
   }),
 );
 
-export const anyLease: fc.Arbitrary<Lease> = fc.record({
-  tenure: text.map(tenure),
-  holder: text,
-  expiresAtMs: timeMs,
-  clean: fc.boolean(),
-  wanted: fc.boolean(),
+const anyLedgerTail: fc.Arbitrary<LedgerTail> = fc.record({
   ledgerId: anyLedgerId,
   ledgerVersion: anyVersion,
   lastAddConfirmed: anyLastEntry,
   nextSeqNum: anySeqNum,
   lastTimestampMs: timeMs,
   ledgerBytes: natural,
-  suspects: fc.array(anyBookieId, { maxLength: 3 }),
 });
+
+export const anyLease: fc.Arbitrary<Lease> = fc.record(
+  {
+    tenure: text.map(tenure),
+    holder: text,
+    expiresAtMs: timeMs,
+    clean: fc.boolean(),
+    wanted: fc.boolean(),
+    tail: anyLedgerTail,
+    suspects: fc.array(anyBookieId, { maxLength: 3 }),
+  },
+  { requiredKeys: ["tenure", "holder", "expiresAtMs", "clean", "wanted", "suspects"] },
+);

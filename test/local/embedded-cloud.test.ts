@@ -51,20 +51,14 @@ describe("regions", () => {
     expect(await running.bodies("us-east-2", "orders")).toEqual(["new life"]);
   });
 
-  test("an append that arrives in another region takes the log over, and nothing is lost", async () => {
+  test("appends that arrive in other regions go to the owner, and nothing is lost", async () => {
     await using running = await RunningCloud.start();
     await running.client("us-east-1").createLog("orders", {});
-    for (const region of ["us-east-1", "us-west-2", "us-east-2", "us-east-1"]) {
-      await running.client(region).append("orders", batchOf(region), "utf8");
-    }
+    const regions = ["us-east-1", "us-west-2", "us-east-2", "us-east-1"];
+    for (const region of regions) await running.client(region).append("orders", batchOf(region), "utf8");
     const { segments } = await running.client("us-west-2").segments("orders");
-    expect(segments.map((one) => [one.first_seq_num, one.owner])).toEqual([
-      [0, "us-east-1"],
-      [1, "us-west-2"],
-      [2, "us-east-2"],
-      [3, "us-east-1"],
-    ]);
-    expect(await running.bodies("us-east-2", "orders")).toHaveLength(4);
+    expect(segments.map((one) => [one.first_seq_num, one.owner])).toEqual([[0, "us-east-1"]]);
+    expect(await running.bodies("us-east-2", "orders")).toEqual(regions);
   });
 
   test("may be named, or counted; a preset is chosen that they can hold, and said", async () => {

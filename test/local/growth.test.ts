@@ -71,9 +71,12 @@ describe("a region", () => {
       "us-east-2",
       "us-west-2",
     ]);
-    // An old log goes on through the new region, which takes it over.
+    // The new region forwards to the owner of an old log, and owns one that it is the first to write to.
     await running.client("eu-west-1").append("orders", batchOf("b"), "utf8");
-    expect(await running.client("us-west-2").tail("orders")).toMatchObject({ tail: 2, owner: "eu-west-1" });
+    expect(await running.client("us-west-2").tail("orders")).toMatchObject({ tail: 2, owner: "us-east-1" });
+    await running.client("us-west-2").createLog("more", {});
+    await running.client("eu-west-1").append("more", batchOf("c"), "utf8");
+    expect(await running.client("us-west-2").tail("more")).toMatchObject({ tail: 1, owner: "eu-west-1" });
     const controlFile = JSON.parse(await readFile(join(running.dataDir, "control.json"), "utf8"));
     expect(controlFile.regions.at(-1)).toEqual({ name: "eu-west-1", url: running.url("eu-west-1") });
   }, 40_000);
@@ -249,7 +252,8 @@ describe("a crash in the middle of an addition", () => {
       expect(await states(running)).toEqual([["us-east-1", "accepting", 3]]);
       const file = await cloudFile(running);
       expect(file.bookies.filter((one) => one.new)).toEqual([]);
-      expect(await readdir(join(running.dataDir, "regions", "us-east-1"))).toHaveLength(3);
+      const stores = await readdir(join(running.dataDir, "regions", "us-east-1"));
+      expect(stores.filter((name) => name !== "leases")).toHaveLength(3);
     },
   );
 

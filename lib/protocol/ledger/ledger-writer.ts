@@ -12,19 +12,19 @@
  */
 import { assert } from "../assert.ts";
 import type { FencelineError } from "../errors.ts";
-import { type BookieId, type EntryId, NO_ENTRY, newTenure, nextEntry, type Tenure } from "../ids.ts";
+import { type BookieId, type EntryId, nextEntry, type Tenure } from "../ids.ts";
 import { limits } from "../limits.ts";
-import type { Bookie, Versioned } from "../ports.ts";
-import { askBookie, entryCall } from "./ask-bookie.ts";
+import type { Versioned } from "../ports.ts";
 import { changeEnsemble } from "./change-ensemble.ts";
 import { closeCleanly } from "./close-ledger.ts";
-import { sealEntry } from "./entry.ts";
 import { type ClosedLedger, type Fragment, lastFragment, type OpenLedger } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { MetadataAge } from "./metadata-age.ts";
 import { type AddedEntry, ackedRegions, type HeldAdd, type PendingAdd, PendingAdds } from "./pending-adds.ts";
+import { sealAdd, sendAdd } from "./send-add.ts";
 import { memberAt, writeSetPositions } from "./write-set.ts";
-import { beingClosed, fenced, metadataSilent, notSent, outOfBookies } from "./writer-stops.ts";
+import { freshStart, suspectPositions, type WriterStart } from "./writer-start.ts";
+import { beingClosed, fenced, metadataSilent, notSent, outOfBookies, whyNotOpen } from "./writer-stops.ts";
 
 type Phase = "open" | "changing-ensemble" | "checking-metadata" | "stopped";
 
@@ -36,26 +36,33 @@ export class LedgerWriter {
   readonly #pending = new PendingAdds();
   readonly #age: MetadataAge;
   #ledger: Versioned<OpenLedger>;
-  /** Adds that wait for room or for the end of an ensemble change; none of them was sent. */
-  #held: HeldAdd[] = [];
   #phase: Phase = "open";
   #stopped: FencelineError | undefined;
-  #lastAddConfirmed: EntryId = NO_ENTRY;
-  #lastAddPushed: EntryId = NO_ENTRY;
-  #length = 0;
+  #lastAddConfirmed: EntryId;
+  #lastAddPushed: EntryId;
+  #length: number;
   #closing: Promise<ClosedLedger> | undefined;
-  #whenIdle: (() => void)[] = [];
 
-  /** `ledger` is fresh: nobody has added to it. `readAtMs`: wall time of the last consistent read of it. */
-  constructor(ports: LedgerPorts, ledger: Versioned<OpenLedger> & { readonly readAtMs?: number }) {
+  /** `readAtMs`: wall time of the last consistent read of `ledger`. Without `start` it is fresh. */
+  constructor(
+    ports: LedgerPorts,
+    ledger: Versioned<OpenLedger> & { readonly readAtMs?: number },
+    start: WriterStart = freshStart(ports.random),
+  ) {
     this.#ports = ports;
     this.#ledger = ledger;
     this.#age = new MetadataAge(ports.clock, ledger.readAtMs);
-    this.tenure = newTenure(ports.random);
+    this.tenure = start.tenure;
+    this.#lastAddConfirmed = start.lastAddConfirmed;
+    this.#lastAddPushed = start.lastAddConfirmed;
+    this.#length = start.length;
+    const failed = suspectPositions(this.#fragment(), start.suspects);
+    if (failed.length > 0) void this.#changeEnsemble(failed);
   }
 
-  get ledger(): Versioned<OpenLedger> {
-    return this.#ledger;
+  /** With the wall time in ms of the last consistent read of it. */
+  get ledger(): Versioned<OpenLedger> & { readonly readAtMs: number } {
+    return { ...this.#ledger, readAtMs: this.#age.readAtMs };
   }
   get lastAddConfirmed(): EntryId {
     return this.#lastAddConfirmed;
@@ -71,6 +78,10 @@ export class LedgerWriter {
   get fragmentCount(): number {
     return this.#ledger.item.fragments.length;
   }
+  /** Every add was acknowledged and no ensemble change is under way: clean to release or close (9, 18). */
+  get isClean(): boolean {
+    return this.#phase === "open" && this.#pending.isIdle;
+  }
   /** Why this writer will never acknowledge again. */
   get stopped(): FencelineError | undefined {
     return this.#stopped;
@@ -85,7 +96,7 @@ export class LedgerWriter {
     return new Promise((resolve, reject) => {
       if (this.#stopped !== undefined) return reject(notSent(this.#stopped));
       if (this.#closing !== undefined) return reject(beingClosed(this.#ledger.item.ledgerId));
-      this.#held.push({ payload, resolve, reject });
+      this.#pending.hold({ payload, resolve, reject });
       this.#sendHeld();
     });
   }
@@ -100,42 +111,40 @@ export class LedgerWriter {
   }
 
   async #close(): Promise<ClosedLedger> {
-    while (this.#stopped === undefined && this.#pending.count + this.#held.length > 0) {
-      await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
-    }
-    const end = { lastEntry: this.#lastAddConfirmed, length: this.#length };
-    const clean = this.#stopped === undefined;
+    await this.settled();
+    const end = this.isClean ? { lastEntry: this.#lastAddConfirmed, length: this.#length } : undefined;
     this.#stop(beingClosed(this.#ledger.item.ledgerId), false);
-    return await closeCleanly(this.#ports, this.#ledger, clean ? end : undefined);
+    return await closeCleanly(this.#ports, this.#ledger, end);
+  }
+
+  /** Resolves when every add is answered and no ensemble change is under way. */
+  async settled(): Promise<void> {
+    while (this.#stopped === undefined && !this.isClean) await this.#pending.idle();
   }
 
   #sendHeld(): void {
     while (this.#phase === "open") {
-      const next = this.#held[0];
-      if (next === undefined || !this.#pending.hasRoomFor(next.payload.length)) return;
-      this.#held.shift();
+      const next = this.#pending.takeHeld();
+      if (next === undefined) return;
       this.#send(next);
     }
   }
 
-  #send({ payload, resolve, reject }: HeldAdd): void {
+  #send(held: HeldAdd): void {
     const entryId = nextEntry(this.#lastAddPushed);
-    const { ledgerId, digest, replication } = this.#ledger.item;
     this.#lastAddPushed = entryId;
-    this.#length += payload.length;
-    const header = { ledgerId, entryId, lastAddConfirmed: this.#lastAddConfirmed, length: this.#length };
-    const entry = sealEntry(this.#ports.digest, digest, { ...header, tenure: this.tenure }, payload);
-    const add: PendingAdd = { entry, acked: new Set(), failed: new Map(), resolve, reject };
+    this.#length += held.payload.length;
+    const place = { entryId, lastAddConfirmed: this.#lastAddConfirmed, length: this.#length };
+    const add = sealAdd(this.#ports, this.#ledger.item, { ...place, tenure: this.tenure }, held);
     this.#pending.push(add);
-    for (const position of writeSetPositions(entryId, replication)) void this.#sendTo(add, position);
+    const positions = writeSetPositions(entryId, this.#ledger.item.replication);
+    for (const position of positions) void this.#sendTo(add, position);
   }
 
   async #sendTo(add: PendingAdd, position: number): Promise<void> {
     const { ledgerId } = this.#ledger.item;
     const bookie = memberAt(this.#fragment(), position);
-    const what = entryCall("add", add.entry.header.entryId);
-    const call = (port: Bookie) => port.add(add.entry);
-    const answer = await askBookie(this.#ports, { ledgerId, bookie, what, call });
+    const answer = await sendAdd(this.#ports, bookie, add.entry);
     if (this.#phase === "stopped") return;
     if (answer.kind === "fenced") return this.#stop(fenced(ledgerId, `${bookie.id} is fenced`));
     if (memberAt(this.#fragment(), position).id !== bookie.id) return; // replaced meanwhile (P2)
@@ -156,7 +165,7 @@ export class LedgerWriter {
     this.#pending.noteMissingRegions(this.#fragment(), this.#ledger.item, this.#ports.trace);
     if (this.#phase === "open" && this.#blocked() !== undefined) void this.#changeEnsemble();
     this.#sendHeld();
-    if (this.#pending.count + this.#held.length === 0) this.#wakeIdle();
+    this.#pending.wakeIfIdle();
   }
 
   #acknowledge(): void {
@@ -175,7 +184,7 @@ export class LedgerWriter {
   }
 
   /** Rule 6, with acknowledgements frozen and new adds held back by the phase (W3). */
-  async #changeEnsemble(): Promise<void> {
+  async #changeEnsemble(failedPositions = this.#pending.failedPositions()): Promise<void> {
     this.#phase = "changing-ensemble";
     const { ledgerId } = this.#ledger.item;
     try {
@@ -183,7 +192,7 @@ export class LedgerWriter {
         ledger: this.#ledger,
         lastAddConfirmed: this.#lastAddConfirmed,
         unacknowledged: this.#pending.all().map((add) => add.entry),
-        failedPositions: this.#pending.failedPositions(),
+        failedPositions,
       });
       if (this.#stopped !== undefined) return;
       if (answer.kind === "fenced") return this.#stop(fenced(ledgerId, answer.reason));
@@ -191,7 +200,6 @@ export class LedgerWriter {
       this.#ledger = answer.ledger;
       this.#pending.adoptCopies(answer.positions, answer.ledger.item.replication); // rule 6d
     } catch (error) {
-      if (this.#stopped !== undefined) return;
       return this.#stop(metadataSilent(ledgerId, "an ensemble change may or may not be written", error));
     }
     this.#phase = "open";
@@ -211,13 +219,9 @@ export class LedgerWriter {
   /** W5: reads the metadata again before anything more is acknowledged. */
   async #checkMetadata(): Promise<void> {
     this.#phase = "checking-metadata";
-    const { ledgerId } = this.#ledger.item;
-    const state = await this.#age.readState(this.#ports, ledgerId);
+    const reason = await whyNotOpen(this.#ports, this.#age, this.#ledger.item.ledgerId);
+    if (reason !== undefined) this.#stop(reason);
     if (this.#stopped !== undefined) return;
-    if (state.kind === "silent") {
-      return this.#stop(metadataSilent(ledgerId, "its metadata could not be read again", state.error));
-    }
-    if (state.state !== "OPEN") return this.#stop(fenced(ledgerId, `the ledger is ${state.state}`));
     this.#phase = "open";
     this.#advance();
   }
@@ -230,12 +234,8 @@ export class LedgerWriter {
     const facts = { ledgerId: this.#ledger.item.ledgerId, lastAddConfirmed: this.#lastAddConfirmed };
     if (trace) this.#ports.trace.emit({ event: "writer-stopped", ...facts, reason: reason.message });
     for (const add of this.#pending.drain()) add.reject(reason);
-    for (const held of this.#held.splice(0)) held.reject(notSent(reason));
-    this.#wakeIdle();
-  }
-
-  #wakeIdle(): void {
-    for (const wake of this.#whenIdle.splice(0)) wake();
+    for (const held of this.#pending.drainHeld()) held.reject(notSent(reason));
+    this.#pending.wakeIfIdle();
   }
 
   /** An add that can no longer be acknowledged on this ensemble. */

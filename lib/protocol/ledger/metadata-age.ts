@@ -19,6 +19,11 @@ export class MetadataAge {
     this.#readAtMs = readAtMs;
   }
 
+  /** Wall time in ms from before the last consistent read began. */
+  get readAtMs(): number {
+    return this.#readAtMs;
+  }
+
   isFresh(): boolean {
     const ageMs = this.clock.nowMs() - this.#readAtMs;
     return ageMs >= 0 && ageMs < limits.metadataAgeMaxMs;

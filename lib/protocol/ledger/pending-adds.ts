@@ -1,5 +1,6 @@
 /**
- * The writer's queue of entries that were sent and not yet acknowledged, in entry-id order.
+ * The writer's queues: entries that were sent and not yet acknowledged, in entry-id order, and adds that wait
+ * for room or for the end of an ensemble change, none of which was sent.
  *
  * P1 Ids in the queue are consecutive; the head is the last add confirmed plus one.
  * P2 An ack counts for the bookie that stands at the position now; a replaced bookie's acks are dropped.
@@ -41,9 +42,37 @@ export class PendingAdds {
   #bytes = 0;
   readonly #waitedForRegions = new WeakSet<PendingAdd>();
   #regionWaits = 0;
+  #held: HeldAdd[] = [];
+  #whenIdle: (() => void)[] = [];
 
-  get count(): number {
-    return this.#queue.length;
+  /** Nothing was sent or waits. */
+  get isIdle(): boolean {
+    return this.#queue.length + this.#held.length === 0;
+  }
+
+  /** Resolves when it may be idle. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  wakeIfIdle(): void {
+    if (this.isIdle) for (const wake of this.#whenIdle.splice(0)) wake();
+  }
+
+  hold(add: HeldAdd): void {
+    this.#held.push(add);
+  }
+
+  /** The next add to send, if there is room for it. */
+  takeHeld(): HeldAdd | undefined {
+    const next = this.#held[0];
+    if (next === undefined || !this.hasRoomFor(next.payload.length)) return undefined;
+    return this.#held.shift();
+  }
+
+  /** Empties the queue of adds that were not sent. */
+  drainHeld(): HeldAdd[] {
+    return this.#held.splice(0);
   }
 
   /** Whether an entry with this payload may be sent now. One entry always may. */
@@ -132,7 +161,7 @@ export class PendingAdds {
     }
   }
 
-  /** Empties the queue. */
+  /** Empties the queue of what was sent. */
   drain(): PendingAdd[] {
     const drained = this.#queue;
     this.#queue = [];

@@ -5,6 +5,8 @@
 import { type BookieVerdict, FencelineError, insufficientRegions } from "../errors.ts";
 import type { LedgerId } from "../ids.ts";
 import { lastFragment, type OpenLedger } from "./ledger-metadata.ts";
+import type { LedgerPorts } from "./ledger-ports.ts";
+import type { MetadataAge } from "./metadata-age.ts";
 import type { PendingAdd } from "./pending-adds.ts";
 import { memberAt, writeSetPositions } from "./write-set.ts";
 
@@ -20,6 +22,19 @@ export function beingClosed(ledgerId: LedgerId): FencelineError {
 
 export function metadataSilent(ledgerId: LedgerId, what: string, cause: unknown): FencelineError {
   return new FencelineError("unavailable", { message: `ledger ${ledgerId}: ${what}`, cause });
+}
+
+/** Reads the metadata again. Undefined: the ledger is open, and its age counts from here. */
+export async function whyNotOpen(
+  ports: LedgerPorts,
+  age: MetadataAge,
+  ledgerId: LedgerId,
+): Promise<FencelineError | undefined> {
+  const read = await age.readState(ports, ledgerId);
+  if (read.kind === "silent") {
+    return metadataSilent(ledgerId, "its metadata could not be read again", read.error);
+  }
+  return read.state === "OPEN" ? undefined : fenced(ledgerId, `the ledger is ${read.state}`);
 }
 
 /** Too few bookies can be had for `add`; says who answered what. */

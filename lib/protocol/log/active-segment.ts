@@ -10,9 +10,11 @@
  */
 import { assert } from "../assert.ts";
 import type { FencelineError } from "../errors.ts";
-import { type EntryId, NO_ENTRY, nextEntry, type Region, type SeqNum } from "../ids.ts";
+import { type EntryId, nextEntry, type Region, type SeqNum } from "../ids.ts";
+import type { LedgerTail } from "../lease.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import { LedgerWriter } from "../ledger/ledger-writer.ts";
+import type { WriterStart } from "../ledger/writer-start.ts";
 import { limits } from "../limits.ts";
 import type { RecordPosition } from "./operations.ts";
 import type { PendingAppend } from "./pending-append.ts";
@@ -52,7 +54,7 @@ export class ActiveSegment {
   #nextSeqNum: SeqNum;
   #lastTimestampMs: number;
   #acknowledged: SeqNum;
-  #nextEntry: EntryId = nextEntry(NO_ENTRY);
+  #nextEntry: EntryId;
   #inFlight: (SentAppend | Mismatch)[] = [];
   #bytesInFlight = 0;
   /** Adds of which the ledger writer has said nothing yet. */
@@ -64,11 +66,13 @@ export class ActiveSegment {
     private readonly ports: LedgerPorts,
     private readonly log: LogIdentity,
     readonly opened: OpenedSegment,
+    start: WriterStart,
     private readonly events: ActiveSegmentEvents,
   ) {
-    this.writer = new LedgerWriter(ports, opened.ledger);
-    this.#nextSeqNum = opened.first;
-    this.#acknowledged = opened.first;
+    this.writer = new LedgerWriter(ports, opened.ledger, start);
+    this.#nextEntry = nextEntry(start.lastAddConfirmed);
+    this.#nextSeqNum = opened.tail?.nextSeqNum ?? opened.first;
+    this.#acknowledged = this.#nextSeqNum;
     this.#lastTimestampMs = opened.lastTimestampMs;
   }
 
@@ -77,9 +81,7 @@ export class ActiveSegment {
     return this.#failure;
   }
 
-  /**
-   * Rolls by bytes and by fragments. By age: when a holder's time is kept across processes, with the lease.
-   */
+  /** Rolls by bytes and by fragments. */
   get isFull(): boolean {
     const { segmentBytesMax } = this.log.config;
     return this.writer.length >= segmentBytesMax || this.writer.fragmentCount >= limits.fragmentsMax;
@@ -124,10 +126,28 @@ export class ActiveSegment {
     this.events.changed();
   }
 
-  /** Resolves when the ledger writer has answered every add. */
-  settled(): Promise<void> {
-    if (this.#unsettled === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#whenSettled.push(resolve));
+  /** Resolves when the ledger writer has answered every add, and is done with its ensemble. */
+  async settled(): Promise<void> {
+    if (this.#unsettled > 0) await new Promise<void>((resolve) => this.#whenSettled.push(resolve));
+    await this.writer.settled();
+  }
+
+  /**
+   * What the next holder may go on from (rules 18, 19). Undefined: something is outstanding, or failed. The
+   * caller sends nothing more here.
+   */
+  leave(): (OpenedSegment & { readonly tail: LedgerTail }) | undefined {
+    if (this.#failure !== undefined || this.#inFlight.length > 0 || !this.writer.isClean) return undefined;
+    const { ledger, lastAddConfirmed, length } = this.writer;
+    const tail: LedgerTail = {
+      ledgerId: ledger.item.ledgerId,
+      ledgerVersion: ledger.version,
+      lastAddConfirmed,
+      nextSeqNum: this.#nextSeqNum,
+      lastTimestampMs: this.#lastTimestampMs,
+      ledgerBytes: length,
+    };
+    return { ...this.opened, ledger, tail };
   }
 
   /** After a failure, and settled: what was not acknowledged, in order. */

@@ -1,5 +1,6 @@
 /** What an append is told when it could not be acknowledged. */
 import { FencelineError } from "../errors.ts";
+import type { Region } from "../ids.ts";
 import type { SentAppend } from "./active-segment.ts";
 
 /**
@@ -36,6 +37,39 @@ export function tooManyRestarts(logName: string, restarts: number): FencelineErr
       "it is not recorded; try again",
     sideEffects: "none",
     details: { phase: "recovering" },
+  });
+}
+
+export function leaseLost(logName: string): FencelineError {
+  const message = `log ${logName}: another process of this region holds the writer lease`;
+  return new FencelineError("fenced", { message });
+}
+
+/** Another region owns the log; `owner` feeds the callers' caches. */
+export function notOwnedHere(logName: string, owner: Region): FencelineError {
+  return new FencelineError("not_owner", {
+    message: `log ${logName} is owned by region ${owner}; send the append there`,
+    details: { owner },
+  });
+}
+
+export function ownerSilent(logName: string, owner: Region): FencelineError {
+  return new FencelineError("not_ready", {
+    message: `log ${logName}: its owner, region ${owner}, could not be reached; nothing was sent; try again`,
+    sideEffects: "none",
+    details: { phase: "forwarding", owner },
+  });
+}
+
+/** It may have reached the owner, and only the owner could say what became of it. */
+export function forwardedUnknown(logName: string, owner: Region, cause: unknown): FencelineError {
+  return new FencelineError("unknown_outcome", {
+    message:
+      `log ${logName}: the append was sent on to its owner, region ${owner}, which did not answer; ` +
+      "read the tail to find out whether it is recorded, or append it again with match_seq_num",
+    sideEffects: "possible",
+    details: { owner, silent_regions: [owner] },
+    cause,
   });
 }
 

@@ -1,6 +1,7 @@
 /** Appends of one log that wait for their turn, in order. Bounded: what does not fit is refused at once. */
 import { FencelineError } from "../errors.ts";
 import { limits } from "../limits.ts";
+import { notOwner, tooManyRestarts } from "./append-errors.ts";
 import type { PendingAppend } from "./pending-append.ts";
 
 export class AppendQueue {
@@ -13,17 +14,32 @@ export class AppendQueue {
     return this.#waiting.length === 0;
   }
 
-  /** Puts an append at the end. Throws `over_capacity`. */
+  /** Puts an append at the end, or answers it with `over_capacity`. */
   push(append: PendingAppend): void {
-    if (this.#isFull()) this.#replace(this.#waiting.filter((one) => !one.isAnswered));
-    if (this.#isFull()) throw this.#overCapacity();
+    if (this.#isFull()) this.dropAnswered();
+    if (this.#isFull()) append.fail(this.#overCapacity());
+    if (append.isAnswered) return;
     this.#waiting.push(append);
     this.#bytes += append.bytes;
   }
 
-  /** Puts appends that were taken before back to the front, in their order. */
-  putBack(appends: readonly PendingAppend[]): void {
-    this.#replace([...appends, ...this.#waiting]);
+  /** Not recorded: in line again, in front of everything that came later. The most restarts among them. */
+  restart(appends: readonly PendingAppend[]): number {
+    const again = appends.filter((append) => !append.isAnswered);
+    for (const append of again) {
+      append.restarts += 1;
+      if (append.isControl) append.fail(notOwner(this.logName));
+      if (append.restarts > limits.appendRestartsMax) {
+        append.fail(tooManyRestarts(this.logName, append.restarts));
+      }
+    }
+    this.#replace([...again, ...this.#waiting].filter((append) => !append.isAnswered));
+    return Math.max(0, ...again.map((append) => append.restarts));
+  }
+
+  /** Forgets appends that are answered, for want of time. */
+  dropAnswered(): void {
+    this.#replace(this.#waiting.filter((append) => !append.isAnswered));
   }
 
   take(): PendingAppend | undefined {
@@ -32,10 +48,8 @@ export class AppendQueue {
     return first;
   }
 
-  takeAll(): readonly PendingAppend[] {
-    const all = this.#waiting;
-    this.#replace([]);
-    return all;
+  waiting(): readonly PendingAppend[] {
+    return [...this.#waiting];
   }
 
   #replace(waiting: PendingAppend[]): void {

@@ -9,43 +9,48 @@
  * N4 A mismatch of match_seq_num is told only if the metadata, read after the append arrived, says that the
  *    segment's ledger is open: a writer that was superseded unawares does not know the tail.
  *
- * The place of the writer lease (rules 16 to 20) is before `#open` and at the end of `#run`: acquire and go
- * on in the ledger that a clean release left open, or else open; release when nothing is outstanding. Until
- * it is there, the last region that appended owns the log, and any other takes it over with its first
- * append.
+ * N5 Nothing is sent without the writer lease: acquired before a segment is opened or resumed, kept on use,
+ *    and released only after the segment was let go of (rules 17 to 19).
  */
-import { present } from "../assert.ts";
 import { FencelineError } from "../errors.ts";
-import type { BookieId, SeqNum } from "../ids.ts";
-import type { LedgerPorts } from "../ledger/ledger-ports.ts";
+import type { BookieId, Region, SeqNum } from "../ids.ts";
 import { limits } from "../limits.ts";
-import { within } from "../waiting.ts";
+import { pause } from "../waiting.ts";
 import { ActiveSegment } from "./active-segment.ts";
 import { checkAppend } from "./append-checks.ts";
-import { notOwner, tooManyRestarts, unknownOutcome, withoutEffect } from "./append-errors.ts";
+import { leaseLost, notOwner, unknownOutcome, withoutEffect } from "./append-errors.ts";
 import { AppendQueue } from "./append-queue.ts";
 import { decideAppends } from "./decide-appends.ts";
-import { type OpenRequest, openSegment } from "./open-segment.ts";
+import { judgeMismatch } from "./judge-mismatch.ts";
+import type { LogPorts } from "./log-ports.ts";
+import { boundedOpening, type OpenRequest, openSegment } from "./open-segment.ts";
 import type { AppendAck, AppendRequest } from "./operations.ts";
 import { PendingAppend, type PendingAppendFields } from "./pending-append.ts";
 import { restartPause } from "./restart-pause.ts";
 import { rollSegment } from "./roll-segment.ts";
-import { type RecordsAt, seqNumMismatch } from "./seq-num-mismatch.ts";
+import type { RecordsAt } from "./seq-num-mismatch.ts";
 import type { LogIdentity, OpenedSegment } from "./start-segment.ts";
+import { WriterTenure } from "./writer-tenure.ts";
 
 export class LogWriter {
   readonly #queue: AppendQueue;
   #segment: ActiveSegment | undefined;
+  readonly #tenure: WriterTenure;
   #running = false;
+  /** Whoever waits for the release of the pen. */
+  #releasing: (() => void)[] | undefined;
   #wake: (() => void) | undefined;
+  /** The owner that the next opening may take the log over from. */
+  #takeFrom: Region | undefined;
   #avoid: ReadonlySet<BookieId> = new Set();
 
   constructor(
-    private readonly ports: LedgerPorts,
+    private readonly ports: LogPorts,
     readonly log: LogIdentity,
     private readonly recordsAt: RecordsAt,
   ) {
     this.#queue = new AppendQueue(log.name);
+    this.#tenure = new WriterTenure(ports, log);
   }
 
   /** Nothing is waiting, in flight or in doubt. */
@@ -53,11 +58,19 @@ export class LogWriter {
     return !this.#running && !this.#hasWork() && (this.#segment?.isIdle ?? true);
   }
 
-  /** Resolves when the batch is acknowledged. Throws what `AppendOperations.append` may. */
-  async append(request: AppendRequest): Promise<AppendAck> {
+  /** It writes to a segment, and as far as it knows to the last one. */
+  get isWarm(): boolean {
+    return this.#segment !== undefined && this.#segment.failure === undefined;
+  }
+
+  /**
+   * Resolves when the batch is acknowledged. `takeFrom`: the owner that the log may be taken over from.
+   * Throws what `AppendOperations.append` may.
+   */
+  async append(request: AppendRequest, takeFrom?: Region): Promise<AppendAck> {
     const bytes = checkAppend(request, this.ports.clock.nowMs());
-    const { records, matchSeqNum } = request;
-    return await this.#accept({ records, bytes, ...(matchSeqNum === undefined ? {} : { matchSeqNum }) });
+    this.#takeFrom = takeFrom ?? this.#takeFrom;
+    return await this.#accept({ ...request, bytes });
   }
 
   /**
@@ -75,13 +88,21 @@ export class LogWriter {
     }
   }
 
+  /**
+   * Lets go of the pen as soon as what was sent is answered: cleanly if it was acknowledged. Appends that
+   * wait acquire it anew. Resolves when it is done; never rejects.
+   */
+  async release(): Promise<void> {
+    if (!this.#tenure.isHeld) return;
+    await new Promise<void>((resolve) => {
+      this.#releasing = [...(this.#releasing ?? []), resolve];
+      this.#kick();
+    });
+  }
+
   #accept(fields: PendingAppendFields): Promise<AppendAck> {
     const append = new PendingAppend(this.ports.clock, this.log.name, fields);
-    try {
-      this.#queue.push(append);
-    } catch (error) {
-      append.fail(error);
-    }
+    this.#queue.push(append);
     this.#kick();
     return append.outcome;
   }
@@ -99,7 +120,7 @@ export class LogWriter {
   }
 
   #hasWork(): boolean {
-    return !this.#queue.isEmpty || this.#segment?.failure !== undefined;
+    return !this.#queue.isEmpty || this.#segment?.failure !== undefined || this.#releasing !== undefined;
   }
 
   async #run(): Promise<void> {
@@ -109,14 +130,18 @@ export class LogWriter {
       // A defect: what was sent is in doubt, and nothing more is sent to this segment.
       const inFlight = this.#segment?.inFlight ?? [];
       this.#segment = undefined;
-      for (const append of [...inFlight, ...this.#queue.takeAll()]) append.fail(error);
+      for (const append of [...inFlight, ...this.#queue.waiting()]) append.fail(error);
+      this.#queue.dropAnswered();
+      this.#tellReleased();
     }
   }
 
   async #step(): Promise<void> {
     const segment = this.#segment;
-    if (segment === undefined) return await this.#open();
-    if (segment.failure !== undefined) return await this.#decide(segment);
+    if (segment?.failure !== undefined) return await this.#decide(segment);
+    if (this.#releasing !== undefined) return await this.#release(segment);
+    if (segment === undefined) return await this.#open().finally(() => (this.#takeFrom = undefined));
+    if (this.#tenure.isDue) return await this.#keep(segment);
     if (segment.isFull) return await this.#roll(segment);
     if (!segment.hasRoom) return await new Promise((resolve) => (this.#wake = resolve));
     const append = this.#queue.take();
@@ -124,22 +149,46 @@ export class LogWriter {
   }
 
   async #open(): Promise<void> {
-    const waiting = this.#queue.takeAll().filter((append) => !append.isAnswered);
-    for (const append of waiting) if (append.isControl) append.fail(notOwner(this.log.name));
-    this.#queue.putBack(waiting.filter((append) => !append.isControl));
+    const appends = this.#queue.waiting();
+    for (const append of appends) if (append.isControl) append.fail(notOwner(this.log.name));
+    this.#queue.dropAnswered();
+    const resumeOrOpen = async (request: OpenRequest) =>
+      (await this.#tenure.resume()) ?? (await openSegment(this.ports, this.log, request));
     for (let attempt = 1; !this.#queue.isEmpty; attempt++) {
       try {
-        this.#use(await this.#bounded("opening", (request) => openSegment(this.ports, this.log, request)));
-        return;
+        if (attempt === 1) await this.#tenure.enter();
+        return this.#use(await this.#bounded("opening", resumeOrOpen));
       } catch (error) {
         if (!(error instanceof FencelineError)) throw error;
-        if (!error.retryable || attempt >= limits.segmentOpenAttempts) {
-          for (const append of this.#queue.takeAll()) append.fail(withoutEffect(error));
-          return;
+        if (!this.#tenure.isReady || !error.retryable || attempt >= limits.segmentOpenAttempts) {
+          for (const append of appends) append.fail(withoutEffect(error));
+          return this.#queue.dropAnswered(); // what came later is tried again
         }
       }
       await restartPause(this.ports, attempt);
     }
+  }
+
+  /** The lease is used, so it is looked after (V3). */
+  async #keep(segment: ActiveSegment): Promise<void> {
+    const kept = await this.#tenure.keep([...segment.writer.suspects]);
+    if (kept === "wanted") this.#releasing ??= [];
+    if (kept === "lost") segment.supersede(leaseLost(this.log.name));
+  }
+
+  async #release(segment: ActiveSegment | undefined): Promise<void> {
+    await segment?.settled();
+    if (segment?.failure !== undefined) return; // decided first
+    this.#segment = undefined; // rule 17
+    await this.#tenure.release(segment);
+    this.#tellReleased();
+    // Those who asked for the pen look for it meanwhile.
+    if (!this.#queue.isEmpty) await pause(this.ports.clock, limits.leaseYieldMs);
+  }
+
+  #tellReleased(): void {
+    for (const released of this.#releasing ?? []) released();
+    this.#releasing = undefined;
   }
 
   async #roll(segment: ActiveSegment): Promise<void> {
@@ -147,33 +196,25 @@ export class LogWriter {
     if (segment.failure !== undefined) return;
     this.#avoid = segment.writer.suspects;
     this.#segment = undefined;
-    const { opened, writer } = segment;
+    const roll = (request: OpenRequest) =>
+      rollSegment(this.ports, this.log, segment.opened, segment.writer, request);
     try {
-      this.#use(
-        await this.#bounded("rolling", (request) =>
-          rollSegment(this.ports, this.log, opened, writer, request),
-        ),
-      );
+      this.#use(await this.#bounded("rolling", roll));
     } catch (error) {
       // Nothing was outstanding. The next step opens, and tells the waiting what stands in the way.
       if (!(error instanceof FencelineError)) throw error;
     }
   }
 
-  /**
-   * A segment that comes too late is left as it is: nothing was sent to it, and whoever opens next recovers
-   * it.
-   */
   #bounded(what: string, open: (request: OpenRequest) => Promise<OpenedSegment>): Promise<OpenedSegment> {
-    const { clock } = this.ports;
-    const giveUpAtMs = clock.monotonicMs() + limits.segmentOpenTimeoutMs;
-    return within(clock, limits.segmentOpenTimeoutMs, `${what} a segment of log ${this.log.name}`, () =>
-      open({ avoid: this.#avoid, giveUpAtMs }),
-    );
+    const avoid = new Set([...this.#avoid, ...this.#tenure.suspects]);
+    const allowed = { avoid, takeFrom: this.#takeFrom };
+    return boundedOpening(this.ports, `${what} a segment of log ${this.log.name}`, allowed, open);
   }
 
   #use(opened: OpenedSegment): void {
-    const segment: ActiveSegment = new ActiveSegment(this.ports, this.log, opened, {
+    const start = this.#tenure.startOf(opened);
+    const segment: ActiveSegment = new ActiveSegment(this.ports, this.log, opened, start, {
       mismatch: (append, actual) => void this.#judgeMismatch(segment, append, actual),
       changed: () => this.#kick(),
       doubt: (sent) => unknownOutcome(this.log.name, sent, segment.failure),
@@ -186,51 +227,23 @@ export class LogWriter {
     await segment.settled();
     this.#avoid = segment.writer.suspects;
     try {
-      const restarts = this.#putBack(await decideAppends(this.ports, this.log, segment));
+      const restarts = this.#queue.restart(await decideAppends(this.ports, this.log, segment));
       if (restarts > 0) await restartPause(this.ports, restarts);
     } finally {
       this.#segment = undefined;
     }
   }
 
-  /** Not recorded: in line again, in front of everything that came later. The most restarts among them. */
-  #putBack(appends: readonly PendingAppend[]): number {
-    const again = appends.filter((append) => !append.isAnswered);
-    for (const append of again) {
-      append.restarts += 1;
-      if (append.isControl) append.fail(notOwner(this.log.name));
-      if (append.restarts > limits.appendRestartsMax) {
-        append.fail(tooManyRestarts(this.log.name, append.restarts));
-      }
-    }
-    this.#queue.putBack(again.filter((append) => !append.isAnswered));
-    return Math.max(0, ...again.map((append) => append.restarts));
-  }
-
-  /**
-   * N4. Everything before the append's place is acknowledged, so `actual` is the tail if the ledger is
-   * open.
-   */
   async #judgeMismatch(segment: ActiveSegment, append: PendingAppend, actual: SeqNum): Promise<void> {
-    const { key } = segment.opened.ledger;
     try {
-      const ledger = (await this.ports.metadata.get(key, "consistent"))?.item;
-      if (ledger?.kind === "ledger" && ledger.state === "OPEN") {
-        return append.fail(await this.#mismatch(append, actual));
-      }
-      this.#putBack([append]);
-      const { first } = segment.opened;
-      const message = `log ${this.log.name}: the ledger of the segment at ${first} is not open any more`;
-      segment.supersede(new FencelineError("fenced", { message }));
+      const mismatched = { append, actual, recordsAt: this.recordsAt };
+      const verdict = await judgeMismatch(this.ports, this.log, segment.opened, mismatched);
+      if (verdict.kind === "mismatch") return append.fail(verdict.error);
+      this.#queue.restart([append]);
+      segment.supersede(verdict.reason);
       this.#kick();
     } catch (error) {
       append.fail(error instanceof FencelineError ? withoutEffect(error) : error);
     }
-  }
-
-  async #mismatch(append: PendingAppend, actual: SeqNum): Promise<FencelineError> {
-    const { records, matchSeqNum } = append;
-    const expected = present(matchSeqNum, "only a condition can mismatch");
-    return await seqNumMismatch(this.log, records, expected, actual, this.recordsAt);
   }
 }

@@ -9,13 +9,16 @@
  *     start a segment there (24 to 27) ──lost──> pause, query again
  */
 import { FencelineError } from "../errors.ts";
-import type { BookieId, SeqNum } from "../ids.ts";
+import type { BookieId, Region, SeqNum } from "../ids.ts";
 import { logKey } from "../items.ts";
 import type { ClosedLedger } from "../ledger/ledger-metadata.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import { recoverLedger } from "../ledger/recover-ledger.ts";
 import { limits } from "../limits.ts";
+import { within } from "../waiting.ts";
+import { notOwnedHere } from "./append-errors.ts";
 import { completeSegment } from "./complete-segment.ts";
+import type { LogPorts } from "./log-ports.ts";
 import { restartPause } from "./restart-pause.ts";
 import { lastTimestampBefore, type SegmentEnd, segmentEnd } from "./segment-end.ts";
 import { type EndAt, lastItem, type SegmentAt } from "./segments.ts";
@@ -33,14 +36,16 @@ export interface OpenRequest {
   readonly avoid: ReadonlySet<BookieId>;
   /** Monotonic time in ms after which no restart begins. */
   readonly giveUpAtMs: number;
+  /** The owner that the log may be taken over from. */
+  readonly takeFrom: Region | undefined;
 }
 
 /**
- * Throws `log_sealed`, `log_not_found`, `not_ready` when rivals keep getting ahead, or what recovery and the
- * ports throw.
+ * Throws `log_sealed`, `log_not_found`, `not_owner`, `not_ready` when rivals keep getting ahead, or what
+ * recovery and the ports throw.
  */
 export async function openSegment(
-  ports: LedgerPorts,
+  ports: LogPorts,
   log: LogIdentity,
   request: OpenRequest,
 ): Promise<OpenedSegment> {
@@ -50,6 +55,7 @@ export async function openSegment(
     if (ports.clock.monotonicMs() >= request.giveUpAtMs) break;
     const last = await lastItem(ports.metadata, log.log, "consistent");
     if (last?.kind === "end") throw await refusal(ports, log, last);
+    if (last !== undefined) checkOwner(ports, log, last, request);
     const place = await placeAfter(ports, log, last);
     if (place === undefined) {
       reason = CHANGED;
@@ -67,6 +73,28 @@ export async function openSegment(
 
 /** Why there is no place, for the error. */
 export const CHANGED = "the last segment was deleted meanwhile";
+
+/** A log of another region is forwarded to, unless there is reason to take it over, or no way to forward. */
+function checkOwner(ports: LogPorts, log: LogIdentity, last: SegmentAt, { takeFrom }: OpenRequest): void {
+  const { ownerRegion } = last.item;
+  if (ports.regions === undefined || ownerRegion === ports.region || ownerRegion === takeFrom) return;
+  throw notOwnedHere(log.name, ownerRegion);
+}
+
+/**
+ * Opens in bounded time. A segment that comes too late is left as it is: nothing was sent to it, and whoever
+ * opens next recovers it.
+ */
+export function boundedOpening(
+  ports: LedgerPorts,
+  what: string,
+  allowed: Pick<OpenRequest, "avoid" | "takeFrom">,
+  open: (request: OpenRequest) => Promise<OpenedSegment>,
+): Promise<OpenedSegment> {
+  const timeoutMs = limits.segmentOpenTimeoutMs;
+  const giveUpAtMs = ports.clock.monotonicMs() + timeoutMs;
+  return within(ports.clock, timeoutMs, what, () => open({ ...allowed, giveUpAtMs }));
+}
 
 /** No item at all (24). */
 const FIRST_PLACE: SegmentPlace = {

@@ -48,6 +48,13 @@ export interface AppendRequest {
   readonly records: readonly RecordInput[];
   /** Append only if the first record gets this seq_num. */
   readonly matchSeqNum?: SeqNum;
+  /**
+   * "refuse": served by the region that it reaches, or refused with `not_owner`; for appends that were
+   * forwarded once, and for callers that go to the owner themselves. Absent: "forward".
+   */
+  readonly route?: "forward" | "refuse";
+  /** Time in ms for the answer; no more than limits.appendDeadlineMs, which is also what absent means. */
+  readonly timeoutMs?: number;
 }
 
 export interface RecordPosition {
@@ -126,7 +133,7 @@ export interface TailAnswer {
 /** `deleting`: out of everybody's reach, but not all of it is removed yet. */
 export type DeletionAnswer = "deleting" | "deleted";
 
-/** What the `append` function of a region does. Leases, forwarding and producers join here. */
+/** What the `append` function of a region does. Producers join here. */
 export interface AppendOperations {
   /**
    * Creates the log, or finds it with the same configuration. `log_exists` if the configuration differs,

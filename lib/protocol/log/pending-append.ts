@@ -22,6 +22,8 @@ export interface PendingAppendFields {
   readonly matchSeqNum?: SeqNum;
   /** Metered bytes of the records. */
   readonly bytes: number;
+  /** The caller's patience in ms, if it is less than limits.appendDeadlineMs. */
+  readonly timeoutMs?: number;
 }
 
 export class PendingAppend {
@@ -42,8 +44,9 @@ export class PendingAppend {
     this.outcome = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
-    this.#timer = clock.startTimer(limits.appendDeadlineMs, () =>
-      this.fail(this.#doubt?.() ?? outOfTime(logName)),
+    const timeoutMs = Math.min(fields.timeoutMs ?? limits.appendDeadlineMs, limits.appendDeadlineMs);
+    this.#timer = clock.startTimer(timeoutMs, () =>
+      this.fail(this.#doubt?.() ?? outOfTime(logName, timeoutMs)),
     );
   }
 
@@ -81,10 +84,10 @@ export class PendingAppend {
   }
 }
 
-function outOfTime(logName: string): FencelineError {
+function outOfTime(logName: string, timeoutMs: number): FencelineError {
   return new FencelineError("not_ready", {
     message:
-      `log ${logName}: no segment was ready for this append within ${limits.appendDeadlineMs} ms; ` +
+      `log ${logName}: no segment was ready for this append within ${timeoutMs} ms; ` +
       "nothing of it was sent; try again",
     sideEffects: "none",
     details: { phase: "waiting" },

@@ -2,16 +2,16 @@
  * Rolls: closes the segment with nothing outstanding and starts the next one at its end (rules 9, 23). From
  * the conditional write on it is the same as opening; where anything gets in the way, it is opening.
  */
-import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import type { LedgerWriter } from "../ledger/ledger-writer.ts";
 import { completeSegment } from "./complete-segment.ts";
+import type { LogPorts } from "./log-ports.ts";
 import { completionOf, type OpenRequest, openSegment, placeBehind } from "./open-segment.ts";
 import { segmentEnd } from "./segment-end.ts";
 import { type LogIdentity, type OpenedSegment, startSegment } from "./start-segment.ts";
 
 /** Throws as `openSegment` does. The segment is not written to any more, whatever comes of it. */
 export async function rollSegment(
-  ports: LedgerPorts,
+  ports: LogPorts,
   log: LogIdentity,
   full: OpenedSegment,
   writer: LedgerWriter,

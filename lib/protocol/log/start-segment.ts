@@ -12,6 +12,7 @@
 import { FencelineError, unavailable } from "../errors.ts";
 import { type BookieId, type LedgerId, type SegmentNumber, type SeqNum, segmentNumber } from "../ids.ts";
 import { type EndItem, type LogItem, logKey, type SegmentItem, segmentKey } from "../items.ts";
+import type { LedgerTail } from "../lease.ts";
 import { type CreatedLedger, createLedger } from "../ledger/create-ledger.ts";
 import { abandonLedger } from "../ledger/delete-ledger.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
@@ -40,6 +41,8 @@ export interface OpenedSegment {
   readonly item: SegmentItem;
   readonly ledger: CreatedLedger;
   readonly lastTimestampMs: number;
+  /** Where to go on in it. Absent: its ledger is fresh. */
+  readonly tail?: LedgerTail;
 }
 
 export type SegmentStart =

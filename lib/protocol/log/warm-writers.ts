@@ -27,11 +27,18 @@ export class WarmWriters {
     return this.#writers.get(log.log);
   }
 
-  /** A dropped writer leaves its ledger open, as a process that ends does; the next opening recovers it. */
+  /** Every writer lets go of its pen; the writers stay, and acquire it again on use. */
+  async release(): Promise<void> {
+    await Promise.all([...this.#writers.values()].map((writer) => writer.release()));
+  }
+
+  /** A dropped writer lets go of its pen. Without leases its ledger stays open: the next one recovers it. */
   #dropIdle(): void {
     for (const [log, writer] of this.#writers) {
       if (this.#writers.size <= limits.warmWritersMax) return;
-      if (writer.isIdle) this.#writers.delete(log);
+      if (!writer.isIdle) continue;
+      this.#writers.delete(log);
+      void writer.release();
     }
   }
 }

@@ -7,7 +7,8 @@
  *     await p.append("a", "b");                    // positions [0, 1]
  *     expect(await w.client("T", "west").read(0)).toEqual(["a", "b"]);
  */
-import type { FencelineError } from "../../../lib/protocol/errors.ts";
+import { MemoryLeaseStore } from "../../../lib/adapters/memory/memory-lease-store.ts";
+import { type FencelineError, unavailable } from "../../../lib/protocol/errors.ts";
 import {
   type LedgerId,
   type LogIncarnation,
@@ -25,14 +26,19 @@ import {
   segmentKey,
   segmentsPartition,
 } from "../../../lib/protocol/items.ts";
-import type { LedgerPorts } from "../../../lib/protocol/ledger/ledger-ports.ts";
 import { auditSegments } from "../../../lib/protocol/log/audit-segments.ts";
 import { LogAppends } from "../../../lib/protocol/log/log-appends.ts";
+import type {
+  ForwardAnswer,
+  LogPorts,
+  RegionAppends,
+  RegionLeases,
+} from "../../../lib/protocol/log/log-ports.ts";
 import { LogReads } from "../../../lib/protocol/log/log-reads.ts";
 import type { AppendAck, ReadAnswer, RecordInput } from "../../../lib/protocol/log/operations.ts";
 import { allItems } from "../../../lib/protocol/log/segments.ts";
 import type { Settler } from "../../../lib/protocol/log/settler.ts";
-import type { MetadataStore } from "../../../lib/protocol/ports.ts";
+import type { LeaseStore, MetadataStore } from "../../../lib/protocol/ports.ts";
 import { World, type WorldFields } from "../world.ts";
 
 export const LOG = logName("orders");
@@ -48,6 +54,12 @@ const anySizes = () => ({ kind: "accepted", warnings: [] }) as const;
 
 export interface LogWorldFields extends Partial<WorldFields> {
   readonly segmentBytesMax?: number;
+  /** The processes of a region pass a writer lease. Without, each opens segments of its own. */
+  readonly leases?: boolean;
+  /** What a client makes of its region's lease table: the table as it is, unless a story breaks a rule. */
+  readonly wrongLeases?: (table: LeaseStore, client: string) => LeaseStore;
+  /** Appends are forwarded to the owner's region. Without, a log is taken over where they arrive. */
+  readonly forwarding?: boolean;
 }
 
 export const recordOf = (text: string): RecordInput => ({
@@ -62,9 +74,13 @@ export class LogWorld {
   #clients = new Map<Region, LogClient>();
   #log: LogIncarnation | undefined;
 
+  /** The lease tables, without faults, by region. */
+  readonly leases = new Map<string, MemoryLeaseStore>();
+
   private constructor(
     readonly world: World,
     segmentBytesMax: number,
+    private readonly fields: Pick<LogWorldFields, "leases" | "wrongLeases" | "forwarding">,
   ) {
     this.config = { replication: world.replication, digest: "crc32", segmentBytesMax };
   }
@@ -72,7 +88,7 @@ export class LogWorld {
   /** A world with the log created. */
   static async make(fields: LogWorldFields = {}): Promise<LogWorld> {
     const { segmentBytesMax = 1024 * 1024, ...world } = fields;
-    const w = new LogWorld(await World.make({ ...FIELDS, ...world }), segmentBytesMax);
+    const w = new LogWorld(await World.make({ ...FIELDS, ...world }), segmentBytesMax, fields);
     const creation = w.client("creator", "east").appends.createLog(LOG, w.config);
     w.#log = (await w.world.run(creation)).description.log;
     w.#clients.clear();
@@ -100,9 +116,52 @@ export class LogWorld {
   client(name: string, where = "east", metadata?: (store: MetadataStore) => MetadataStore): LogClient {
     const ports = this.world.ports(name, where);
     const given = metadata === undefined ? ports : { ...ports, metadata: metadata(ports.metadata) };
-    const client = new LogClient(this, given);
+    const leases = this.fields.leases ? { leases: this.#leasesFor(name, where) } : {};
+    const regions = this.fields.forwarding ? { regions: this.#regionsFor(name) } : {};
+    const client = new LogClient(this, { ...given, ...leases, ...regions });
     if (!this.#clients.has(client.ports.region)) this.#clients.set(client.ports.region, client);
     return client;
+  }
+
+  leaseTable(where: string): MemoryLeaseStore {
+    const table = this.leases.get(where) ?? new MemoryLeaseStore();
+    this.leases.set(where, table);
+    return table;
+  }
+
+  #leasesFor(client: string, where: string): RegionLeases {
+    const table = this.leaseTable(where);
+    const store = this.fields.wrongLeases?.(table, client) ?? table;
+    const through = <T>(call: string, about: string, effect: () => Promise<T>) =>
+      this.faults.through({ port: "lease", client, target: "lease", call, about }, effect);
+    return {
+      holder: client,
+      store: {
+        read: (log) => through("read", log, () => store.read(log)),
+        write: (log, expected, lease, token) =>
+          through("write", log, () => store.write(log, expected, lease, token)),
+      },
+    };
+  }
+
+  /** The first process of each region is its `append` function as the other regions reach it. */
+  #regionsFor(client: string): RegionAppends {
+    const through = <T>(call: string, target: string, effect: (there: LogAppends) => Promise<T>) =>
+      this.faults.through({ port: "region", client, target, call, about: "" }, async () => {
+        const there = this.#clients.get(target as Region);
+        if (there === undefined) throw unavailable(`nobody is in ${target}`, "none");
+        return await effect(there.appends);
+      });
+    return {
+      append: (where, request) =>
+        through("append", where, (there) =>
+          there.append(request).then(
+            (ack): ForwardAnswer => ({ kind: "acknowledged", ack }),
+            (error): ForwardAnswer => ({ kind: "refused", error }),
+          ),
+        ),
+      canOwn: (where, log) => through("canOwn", where, (there) => there.canOwn(log)),
+    };
   }
 
   /** The owner's function first; if that fails, the reader's own region takes over. */
@@ -208,7 +267,7 @@ export class LogClient {
 
   constructor(
     private readonly w: LogWorld,
-    readonly ports: LedgerPorts,
+    readonly ports: LogPorts,
   ) {
     this.appends = new LogAppends(ports, anySizes);
     this.reads = new LogReads(ports, w.settler(this));
@@ -228,6 +287,11 @@ export class LogClient {
   /** Appends each text as a batch of its own; "at N", or the error's code and side effects. */
   append(...texts: string[]): Promise<string[]> {
     return this.w.run(this.sending(...texts));
+  }
+
+  /** Lets go of the pen, as a function does at the end of its request. */
+  release(): Promise<void> {
+    return this.w.run(this.appends.release());
   }
 
   /** A strong read: the texts from `from` on up to the tail. */

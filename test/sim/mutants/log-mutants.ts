@@ -7,7 +7,7 @@ const START = "lib/protocol/log/start-segment.ts";
 const COMPLETE = "lib/protocol/log/complete-segment.ts";
 const READER = "lib/protocol/log/log-reader.ts";
 const DECIDE = "lib/protocol/log/decide-appends.ts";
-const WRITER = "lib/protocol/log/log-writer.ts";
+const JUDGE = "lib/protocol/log/judge-mismatch.ts";
 const ACTIVE = "lib/protocol/log/active-segment.ts";
 
 const ALL = ["storm", "combined", "freeze", "lossy"];
@@ -165,9 +165,9 @@ export const logMutants: readonly Mutant[] = [
     breaks: "N4",
     patches: [
       {
-        file: WRITER,
-        from: `      if (ledger?.kind === "ledger" && ledger.state === "OPEN") {`,
-        to: "      if (ledger !== undefined) {",
+        file: JUDGE,
+        from: `  if (ledger?.kind !== "ledger" || ledger.state !== "OPEN") {`,
+        to: "  if (ledger === undefined) {",
       },
     ],
     profiles: ALL,

@@ -2,6 +2,7 @@
 import type { Mutant } from "./mutant.ts";
 
 const WRITER = "lib/protocol/ledger/ledger-writer.ts";
+const SEND = "lib/protocol/ledger/send-add.ts";
 const PENDING = "lib/protocol/ledger/pending-adds.ts";
 const CHANGE = "lib/protocol/ledger/change-ensemble.ts";
 const METADATA = "lib/protocol/ledger/ledger-metadata.ts";
@@ -40,12 +41,19 @@ export const writerMutants: readonly Mutant[] = [
     patches: [
       {
         file: WRITER,
-        from: "    const call = (port: Bookie) => port.add(add.entry);",
-        to: `    const call = (port: Bookie) => {
+        from: "    const answer = await sendAdd(this.#ports, bookie, add.entry);",
+        to: `    const sealedAgain = () => {
       const header = { ...add.entry.header, lastAddConfirmed: this.#lastAddConfirmed };
-      return port.add(sealEntry(this.#ports.digest, this.#ledger.item.digest, header, add.entry.payload));
-    };`,
+      return sealAdd(this.#ports, this.#ledger.item, header, { ...add, payload: add.entry.payload }).entry;
+    };
+    const answer = await sendAdd(this.#ports, bookie, add.entry, sealedAgain);`,
       },
+      {
+        file: SEND,
+        from: "bookie: BookieAddress, entry: SealedEntry) {",
+        to: "bookie: BookieAddress, entry: SealedEntry, sealed: () => SealedEntry) {",
+      },
+      { file: SEND, from: "(port) => port.add(entry)", to: "(port) => port.add(sealed())" },
     ],
     profiles: ["lossy", "storm", "combined"],
   },
@@ -167,8 +175,9 @@ export const writerMutants: readonly Mutant[] = [
     patches: [
       {
         file: WRITER,
-        from: "    while (this.#stopped === undefined && this.#pending.count + this.#held.length > 0) {",
-        to: "    while (false) {",
+        from: `    await this.settled();
+    const end = this.isClean ?`,
+        to: "    const end = this.#stopped === undefined ?",
       },
       { file: CLOSE, from: `        if (answer.kind === "sealed") sealed += 1;`, to: "        sealed += 1;" },
     ],

@@ -1,0 +1,52 @@
+/** The append functions of the other regions, as one region's append function calls them. */
+import { FencelineError, unavailable } from "../protocol/errors.ts";
+import type { Region } from "../protocol/ids.ts";
+import type { LogAppends } from "../protocol/log/log-appends.ts";
+import type { ForwardAnswer, RegionAppends } from "../protocol/log/log-ports.ts";
+import type { AppendRequest } from "../protocol/log/operations.ts";
+import type { Clock } from "../protocol/ports.ts";
+import type { Gate, RegionSwitch } from "./region-switch.ts";
+import { roundTrip } from "./round-trip.ts";
+
+/** Another region, with its function of the moment. */
+export interface Peer {
+  readonly region: RegionSwitch;
+  readonly append: LogAppends;
+}
+
+export interface CloudAppendsFields {
+  readonly peer: (region: Region) => Peer | undefined;
+  /** What the calling function's own calls pass. */
+  readonly outgoing: Gate;
+  readonly clock: Clock;
+  /** Round trip between two regions. */
+  readonly delayMs: number;
+}
+
+export function cloudAppends(fields: CloudAppendsFields): RegionAppends {
+  const { peer, outgoing, clock, delayMs } = fields;
+  const call = async <T>(
+    region: Region,
+    what: string,
+    ask: (append: LogAppends) => Promise<T>,
+  ): Promise<T> => {
+    const there = peer(region);
+    if (there === undefined) throw unavailable(`this cloud has no region ${region}`, "none");
+    return await outgoing(what, () =>
+      roundTrip(clock, delayMs, () => there.region.call(what, () => ask(there.append))),
+    );
+  };
+  return {
+    append: (region, request) => call(region, "forwarded append", (append) => served(append, request)),
+    canOwn: (region, log) => call(region, "canOwn", (append) => append.canOwn(log)),
+  };
+}
+
+async function served(append: LogAppends, request: AppendRequest): Promise<ForwardAnswer> {
+  try {
+    return { kind: "acknowledged", ack: await append.append(request) };
+  } catch (error) {
+    if (error instanceof FencelineError) return { kind: "refused", error };
+    throw error;
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * Goes on in the ledger that a clean release left open (rule 19). A process that knows the ledger's metadata
+ * as the lease names it asks nothing; any other reads it after the acquire. An OPEN ledger is the last
+ * segment's: the next one starts only behind a CLOSED one (22), and it passed its check before it came into
+ * the lease (35).
+ */
+import { ledgerKey, segmentKey } from "../items.ts";
+import type { LedgerTail } from "../lease.ts";
+import type { LedgerPorts } from "../ledger/ledger-ports.ts";
+import type { Version } from "../ports.ts";
+import type { LogIdentity, OpenedSegment } from "./start-segment.ts";
+
+/** Undefined: the ledger is not open any more, or not this log's; recover it. */
+export async function resumeSegment(
+  ports: LedgerPorts,
+  log: LogIdentity,
+  tail: LedgerTail,
+  known: OpenedSegment | undefined,
+): Promise<OpenedSegment | undefined> {
+  const segment = isSame(known, tail) ? known : await readSegment(ports, log, tail);
+  if (segment === undefined) return undefined;
+  const { ledgerId } = segment.ledger.item;
+  const firstEntry = (tail.lastAddConfirmed + 1) as typeof tail.lastAddConfirmed;
+  ports.trace.emit({ event: "segment-resumed", log: log.log, ledgerId, firstEntry });
+  return { ...segment, lastTimestampMs: tail.lastTimestampMs, tail };
+}
+
+function isSame(known: OpenedSegment | undefined, tail: LedgerTail): boolean {
+  if (known === undefined || known.ledger.item.ledgerId !== tail.ledgerId) return false;
+  return sameVersion(known.ledger.version, tail.ledgerVersion);
+}
+
+function sameVersion(one: Version, other: Version): boolean {
+  return one.revision === other.revision && one.token === other.token;
+}
+
+async function readSegment(
+  ports: LedgerPorts,
+  log: LogIdentity,
+  tail: LedgerTail,
+): Promise<OpenedSegment | undefined> {
+  const readAtMs = ports.clock.nowMs();
+  const ledger = await ports.metadata.get(ledgerKey(tail.ledgerId), "consistent");
+  if (ledger?.item.kind !== "ledger" || ledger.item.state !== "OPEN") return undefined;
+  const { origin } = ledger.item;
+  if (origin?.log !== log.log) return undefined;
+  const first = origin.firstSeqNum;
+  const item = (await ports.metadata.get(segmentKey(log.log, first), "consistent"))?.item;
+  if (item?.kind !== "segment" || item.ledgerId !== tail.ledgerId) return undefined;
+  const { lastTimestampMs } = tail;
+  return { first, item, ledger: { ...ledger, item: ledger.item, readAtMs }, lastTimestampMs };
+}

@@ -1,0 +1,130 @@
+/**
+ * The writer lease of one log as one process lives with it: which tenure its entries carry, whether it may go
+ * on in the ledger that another left, and what it leaves behind itself (rules 16 to 20). Without a lease
+ * store every opening is a tenure of its own, and nothing is ever resumed.
+ *
+ * V1 `release` forgets the lease before it sends the release: nothing is added in that tenure any more,
+ *    whatever the answer (17). The caller has let go of its segment before.
+ * V2 What a clean acquire returned is used once, by its own tenure (18); any failure on the way leads to
+ *    recovery.
+ * V3 The lease is read and written on use alone. No timer runs between requests, so a frozen process that
+ *    thaws finds out at its next use; what it sends before then belongs to its own tenure or is fenced.
+ */
+import type { BookieId } from "../ids.ts";
+import type { LedgerTail } from "../lease.ts";
+import { freshStart, type WriterStart } from "../ledger/writer-start.ts";
+import { limits } from "../limits.ts";
+import type { ActiveSegment } from "./active-segment.ts";
+import type { LogPorts, RegionLeases } from "./log-ports.ts";
+import { resumeSegment } from "./resume-segment.ts";
+import type { LogIdentity, OpenedSegment } from "./start-segment.ts";
+import {
+  acquireLease,
+  type HeldLease,
+  isRenewalDue,
+  type LeasePorts,
+  releaseLease,
+  renewLease,
+} from "./writer-lease.ts";
+
+export class WriterTenure {
+  #held: HeldLease | undefined;
+  /** What this tenure's acquire may go on from (V2). */
+  #tail: LedgerTail | undefined;
+  /** The segment that this process itself left, with the metadata that it knows of it. */
+  #left: OpenedSegment | undefined;
+  #nextTryAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly ports: LogPorts,
+    private readonly log: LogIdentity,
+  ) {}
+
+  /** Whether the lease is to be kept before anything more is sent. */
+  get isDue(): boolean {
+    if (this.#held === undefined || !isRenewalDue(this.ports.clock, this.#held)) return false;
+    return this.ports.clock.monotonicMs() >= this.#nextTryAtMs;
+  }
+
+  get isHeld(): boolean {
+    return this.#held !== undefined;
+  }
+
+  /** Whether a segment may be opened: the lease is held, or there are none. */
+  get isReady(): boolean {
+    return this.ports.leases === undefined || this.#held !== undefined;
+  }
+
+  /** Bookies that failed the holder before. */
+  get suspects(): readonly BookieId[] {
+    return this.#held?.lease.suspects ?? [];
+  }
+
+  /** Makes sure that the lease is this process's. Throws as `acquireLease` does. */
+  async enter(): Promise<void> {
+    if (this.ports.leases === undefined) return;
+    if (this.#held !== undefined && (await this.keep(this.suspects)) !== "lost") return;
+    const { held, tail } = await acquireLease(
+      this.#leasePorts(this.ports.leases),
+      this.log.log,
+      this.ports.leases.holder,
+    );
+    this.#held = held;
+    this.#tail = tail;
+    this.ports.trace.emit({ event: "lease-acquired", log: this.log.log, clean: tail !== undefined });
+  }
+
+  /** The segment to go on in, if the lease came with one; asked again it is undefined (V2). */
+  async resume(): Promise<OpenedSegment | undefined> {
+    const tail = this.#tail;
+    this.#tail = undefined;
+    if (tail === undefined) return undefined;
+    return await resumeSegment(this.ports, this.log, tail, this.#left);
+  }
+
+  /** How the ledger writer of a segment that was opened or resumed in this tenure begins. */
+  startOf(opened: OpenedSegment): WriterStart {
+    const fresh = freshStart(this.ports.random, this.#held?.lease.tenure);
+    const { tail } = opened;
+    if (tail === undefined) return fresh;
+    const { lastAddConfirmed, ledgerBytes: length } = tail;
+    return { tenure: fresh.tenure, lastAddConfirmed, length, suspects: this.suspects };
+  }
+
+  /** Renews. "lost": another process has the pen. "wanted": somebody waits for it. */
+  async keep(suspects: readonly BookieId[]): Promise<"kept" | "wanted" | "lost"> {
+    if (this.ports.leases === undefined || this.#held === undefined) return "kept";
+    const renewal = await renewLease(this.#leasePorts(this.ports.leases), this.#held, suspects);
+    if (renewal.kind === "lost") {
+      this.#held = undefined;
+      this.#tail = undefined;
+      this.ports.trace.emit({ event: "lease-lost", log: this.log.log });
+      return "lost";
+    }
+    if (renewal.kind === "unknown") {
+      this.#nextTryAtMs = this.ports.clock.monotonicMs() + limits.leaseRenewAheadMs;
+      return "kept";
+    }
+    this.#held = renewal.held;
+    return renewal.held.lease.wanted ? "wanted" : "kept";
+  }
+
+  /** Gives the pen up: clean if `segment` has nothing outstanding, nor ever will (V1). Never throws. */
+  async release(segment: ActiveSegment | undefined): Promise<void> {
+    const held = this.#held;
+    this.#held = undefined;
+    this.#tail = undefined;
+    if (this.ports.leases === undefined || held === undefined) return;
+    const left = segment?.leave();
+    this.#left = left;
+    const suspects = [...(segment?.writer.suspects ?? held.lease.suspects)];
+    const tail = left?.tail;
+    const ports = this.#leasePorts(this.ports.leases);
+    await releaseLease(ports, held, { ...(tail === undefined ? {} : { tail }), suspects });
+    this.ports.trace.emit({ event: "lease-released", log: this.log.log, clean: tail !== undefined });
+  }
+
+  #leasePorts({ store }: RegionLeases): LeasePorts {
+    return { leases: store, clock: this.ports.clock, random: this.ports.random };
+  }
+}

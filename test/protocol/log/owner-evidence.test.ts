@@ -1,0 +1,73 @@
+/** When a region's silence allows a takeover of its logs, on the observer's own clock. */
+import { expect, test } from "vitest";
+import { logIncarnation, region } from "../../../lib/protocol/ids.ts";
+import { limits } from "../../../lib/protocol/limits.ts";
+import { OwnerEvidence } from "../../../lib/protocol/log/owner-evidence.ts";
+import { TestClock } from "../../scenarios/test-clock.ts";
+
+const log = logIncarnation("orders");
+const [east, west] = [region("east"), region("west")];
+
+function evidence() {
+  const clock = new TestClock();
+  const seen = new OwnerEvidence(clock);
+  seen.noteOwner(log, east);
+  const fail = (times: number, everyMs: number) => {
+    for (let count = 0; count < times; count++) {
+      seen.noteFailure(east);
+      clock.jump(everyMs);
+    }
+  };
+  return { clock, seen, fail, isSilent: () => seen.isSilent(log, east) };
+}
+
+test("O1: enough failures over enough time, neither alone", () => {
+  const few = evidence();
+  few.fail(limits.ownerFailuresMin - 1, limits.ownerSilenceMs);
+  expect(few.isSilent()).toBe(false);
+  const quick = evidence();
+  quick.clock.jump(limits.ownerGuardMs);
+  quick.fail(100, 1);
+  expect(quick.isSilent()).toBe(false);
+  const enough = evidence();
+  enough.fail(limits.ownerFailuresMin, limits.ownerSilenceMs / 2);
+  expect(enough.isSilent()).toBe(true);
+});
+
+test("O1: one answer between them, whatever it said, and it begins anew", () => {
+  const { seen, fail, isSilent } = evidence();
+  fail(limits.ownerFailuresMin, limits.ownerSilenceMs);
+  seen.noteAnswer(east);
+  expect(isSilent()).toBe(false);
+  fail(1, limits.ownerSilenceMs);
+  expect(isSilent()).toBe(false);
+});
+
+test("O1: failures far apart are not one outage", () => {
+  const { fail, isSilent } = evidence();
+  fail(10, limits.ownerFailureGapMaxMs + 1);
+  expect(isSilent()).toBe(false);
+});
+
+test("O2: an owner that was seen just now is left alone, however silent its region is", () => {
+  const { clock, seen, fail } = evidence();
+  seen.noteOwner(log, west);
+  fail(limits.ownerFailuresMin, limits.ownerSilenceMs);
+  seen.noteOwner(log, east);
+  expect(seen.isSilent(log, east)).toBe(false);
+  clock.jump(limits.ownerGuardMs);
+  expect(seen.isSilent(log, east)).toBe(true);
+  expect(seen.isSilent(log, west)).toBe(false);
+});
+
+test("a region that answered lately need not be asked; a failure ends that", () => {
+  const { clock, seen } = evidence();
+  expect(seen.wasHeard(east)).toBe(false);
+  seen.noteAnswer(east);
+  expect(seen.wasHeard(east)).toBe(true);
+  seen.noteFailure(east);
+  expect(seen.wasHeard(east)).toBe(false);
+  seen.noteAnswer(east);
+  clock.jump(limits.ownerHeardMs);
+  expect(seen.wasHeard(east)).toBe(false);
+});
