@@ -63,6 +63,7 @@ export function createApi(options: ApiOptions): ApiApp {
       region: options.region,
       method: c.req.method,
       log: c.req.param("log"),
+      isAppend: c.req.method === "POST" && c.req.path.endsWith("/records"),
     });
   });
   app.notFound(refuseUnknownRoute);

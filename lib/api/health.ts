@@ -1,9 +1,9 @@
-/** What a region says of itself and of the losses that this deployment outlives (design section 3). */
+/** What a region says of itself and of the losses that this deployment still outlives (design section 3). */
 import type { DeploymentItem } from "../protocol/items.ts";
 
 export interface Health {
   readonly status: "ok" | "degraded" | "unavailable";
-  /** Regions that may be lost, from a state in which all are there, before appends stop. */
+  /** How many more regions may be lost, with those that are down now, before appends stop. */
   readonly survivableRegionLosses: number;
   /** The same in words, with what is missing at present. */
   readonly detail: string;
@@ -11,15 +11,12 @@ export interface Health {
   readonly regions: readonly { readonly name: string; readonly status: "up" | "down" }[];
 }
 
-/**
- * Regions that may be lost: min(R - minRegions, what the metadata mode survives). `strong` survives one: it
- * has three replicas, or two and a witness. `home` survives no loss of the home.
- */
-export function survivableRegionLosses(deployment: {
-  readonly regionCount: number;
+/** Regions that may still be lost: those up beyond minRegions, as far as the metadata outlives it. */
+export function survivableRegionLosses(now: {
+  readonly regionsUp: number;
   readonly minRegions: number;
-  readonly metadataMode: DeploymentItem["metadataMode"];
+  /** Metadata replicas that may still be lost. None in mode `home`, which needs the home. */
+  readonly metadataSpare: number;
 }): number {
-  const byMetadata = deployment.metadataMode === "strong" && deployment.regionCount >= 2 ? 1 : 0;
-  return Math.max(0, Math.min(deployment.regionCount - deployment.minRegions, byMetadata));
+  return Math.max(0, Math.min(now.regionsUp - now.minRegions, now.metadataSpare));
 }

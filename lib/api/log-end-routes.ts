@@ -5,6 +5,7 @@ import { ApiError } from "./api-error.ts";
 import { deletedLog, sealedLog, trimBody, trimmed } from "./log-end-wire.ts";
 import { mediaType, readJson } from "./request-body.ts";
 import { type ApiApp, type ApiOptions, answer, errorAnswers, logParams } from "./routing.ts";
+import { strictQuery } from "./strict-query.ts";
 import { invalidRequest } from "./validation.ts";
 
 const TRIM_BODY_BYTES_MAX = 1024;
@@ -31,7 +32,7 @@ const deleteLog = createRoute({
   summary: "Deletes the log and its records. A log that is created with this name later is another one.",
   request: {
     params: logParams,
-    query: z.strictObject({
+    query: strictQuery({
       incarnation: z
         .string()
         .optional()

@@ -56,7 +56,7 @@ function decodedSegment(segment: string): string | undefined {
 function invalidName(given: string, fault: string): FencelineError {
   return new FencelineError("invalid_request", {
     message: `${JSON.stringify(shortened(given))} is no log name: ${fault}. ${REMEDY}`,
-    details: { errors: [{ pointer: "path/log", detail: fault }], limit_bytes: limits.logNameBytesMax },
+    details: { errors: [{ pointer: "path/log", detail: fault }] },
   });
 }
 

@@ -8,6 +8,7 @@ import { configOf } from "./log-config.ts";
 import { checkedLogName } from "./log-name.ts";
 import { mediaType, readBody, readJson } from "./request-body.ts";
 import { type ApiApp, type ApiOptions, answer, errorAnswers, logParams } from "./routing.ts";
+import { strictQuery } from "./strict-query.ts";
 import { invalidRequest } from "./validation.ts";
 import {
   createBody,
@@ -39,7 +40,7 @@ const listLogs = createRoute({
   path: "/v1/logs",
   summary: "Log names in order.",
   request: {
-    query: z.strictObject({
+    query: strictQuery({
       prefix: z.string().default(""),
       start_after: z.string().optional(),
       limit: wholeNumber(1, limits.listLogsMax).optional(),

@@ -53,26 +53,31 @@ export interface FailedRequest {
   readonly region: string;
   readonly method: string;
   readonly log?: string | undefined;
+  /** Whether it was an append of records. */
+  readonly isAppend?: boolean;
 }
 
 /** Wait that is suggested when the error names none. */
 const RETRY_AFTER_MS = 1_000;
 
 export function problemOf(error: unknown, request: FailedRequest): Problem {
-  const code = error instanceof FencelineError || error instanceof ApiError ? error.code : "internal";
+  const code = codeOf(error);
   const details = causeDetails(error);
   const status = statusOf(code, details);
+  const outcome = { ...outcomeOf(error, request), ...waitOf(error) };
   const members: Problem = {
     type: `urn:fenceline:problem:${code}`,
     title: titleOf(code),
     status,
-    detail: code === "internal" ? internalDetail(request) : storyOf(error as Error),
+    detail:
+      code === "internal" ? internalDetail(request) : detailOf(error as Error, request, details, outcome),
     instance: `urn:uuid:${request.requestId}`,
     code,
-    ...outcomeOf(error, request),
+    retryable: outcome.retryable,
+    side_effects: outcome.side_effects,
     ...(request.log === undefined ? {} : { log: request.log }),
     region: request.region,
-    ...waitOf(error),
+    ...("retry_after_ms" in outcome ? { retry_after_ms: outcome.retry_after_ms } : {}),
   };
   // Twice: first in order, and last in word, whatever the details are called.
   return Object.assign({}, members, details, members);
@@ -89,6 +94,20 @@ export function problemResponse(error: unknown, request: FailedRequest): Respons
     headers.set("retry-after", String(Math.max(1, Math.ceil(problem.retry_after_ms / 1_000))));
   }
   return new Response(JSON.stringify(problem), { status: problem.status, headers });
+}
+
+/** Codes that tell no more than that something was silent; which regions were, their cause may know. */
+const VAGUE: ReadonlySet<ProblemCode> = new Set(["unavailable", "unknown_outcome"]);
+
+/** One code for one situation: too few regions, whatever step of the request met it. */
+function codeOf(error: unknown): ProblemCode {
+  if (error instanceof ApiError) return error.code;
+  if (!(error instanceof FencelineError)) return "internal";
+  if (!VAGUE.has(error.code)) return error.code;
+  for (let cause = error.cause; cause instanceof FencelineError; cause = cause.cause) {
+    if (cause.code === "insufficient_regions") return cause.code;
+  }
+  return error.code;
 }
 
 function outcomeOf(error: unknown, request: FailedRequest) {
@@ -110,6 +129,43 @@ function waitOf(error: unknown): { readonly retry_after_ms?: number } {
   if (!(error instanceof FencelineError) || !error.retryable) return {};
   const given = error.details.retry_after_ms;
   return { retry_after_ms: typeof given === "number" ? given : RETRY_AFTER_MS };
+}
+
+/** What it means for the caller, and then the error's own story. */
+function detailOf(
+  error: Error,
+  request: FailedRequest,
+  details: Readonly<Record<string, unknown>>,
+  outcome: Outcome,
+): string {
+  const { answered_regions: answered, silent_regions: silent, needed_regions: needed } = details;
+  if (!Array.isArray(answered) || !Array.isArray(silent) || silent.length === 0) return storyOf(error);
+  const needs = typeof needed === "number" ? ` and ${needed} are needed` : "";
+  const wait = outcome.retry_after_ms;
+  const lead = [
+    `${request.log === undefined ? "" : `log ${request.log}: `}${answered.length} of ` +
+      `${answered.length + silent.length} regions ${answered.length === 1 ? "answers" : "answer"}${needs}`,
+    effectWords(request, outcome.side_effects, details.start_seq_num),
+    ...(wait === undefined ? [] : [`try again in ${wait / 1_000} s`]),
+  ];
+  return `${lead.join("; ")}. Silent: ${silent.join(", ")}. In detail: ${storyOf(error)}`;
+}
+
+interface Outcome {
+  readonly side_effects: SideEffects;
+  readonly retry_after_ms?: number;
+}
+
+/** What became of the request, in the words of what was asked. */
+function effectWords({ method, isAppend }: FailedRequest, effects: SideEffects, at: unknown): string {
+  if (method === "GET" || method === "HEAD") return "nothing was read";
+  if (effects === "none") return isAppend === true ? "nothing was appended" : "nothing was changed";
+  if (isAppend !== true) return "the change may have been made or not";
+  const remedy =
+    typeof at === "number"
+      ? `read from seq_num ${at} on to find out, or append again with match_seq_num ${at}`
+      : "read the log's end before you append again";
+  return `the append may have happened or not: ${remedy}`;
 }
 
 /** The error in its own words, and what lay at its root if that says more. */

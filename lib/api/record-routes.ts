@@ -15,6 +15,7 @@ import {
   nameOwner,
   prefersNoForward,
 } from "./routing.ts";
+import { strictQuery } from "./strict-query.ts";
 import * as wire from "./wire.ts";
 
 const appendRecords = createRoute({
@@ -24,7 +25,7 @@ const appendRecords = createRoute({
   request: {
     params: logParams,
     headers: appendHeaders,
-    query: z.strictObject({
+    query: strictQuery({
       match_seq_num: wire.seqNumText.optional().openapi({
         description: "With application/octet-stream: append only if the record gets this seq_num.",
       }),
@@ -40,9 +41,15 @@ const readRecords = createRoute({
   request: {
     params: logParams,
     headers: formatHeader,
-    query: z.strictObject({
+    query: strictQuery({
       seq_num: wire.seqNumText.optional().openapi({ description: "The first record wanted; 0 if absent." }),
-      count: wire.wholeNumber(1, limits.readRecordsMax).optional(),
+      count: wire
+        .wholeNumber(1, limits.readRecordsMax)
+        .optional()
+        .openapi({
+          description: `Records, at most; ${limits.readRecordsMax} if absent.`,
+          default: limits.readRecordsMax,
+        }),
       bytes: wire.wholeNumber(1, limits.readBytesMax).optional().openapi({
         description: "Metered bytes, at most; one record is returned whatever its size.",
       }),
@@ -56,7 +63,7 @@ const readTail = createRoute({
   method: "get",
   path: "/v1/logs/{log}/records/tail",
   summary: "The seq_num that the next record gets.",
-  request: { params: logParams, query: z.strictObject({ consistency: wire.consistency.default("strong") }) },
+  request: { params: logParams, query: strictQuery({ consistency: wire.consistency.default("strong") }) },
   responses: { 200: answer(wire.tailAnswer, "The tail."), ...errorAnswers },
 });
 

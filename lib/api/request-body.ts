@@ -27,12 +27,34 @@ export async function readBody(request: Request, limitBytes: number, remedy: str
 /** Reads a JSON body. Bytes that are not UTF-8 are refused: a decoder that mends them changes records. */
 export async function readJson(request: Request, limitBytes: number, remedy: string): Promise<unknown> {
   const bytes = await readBody(request, limitBytes, remedy);
+  let text = "";
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return JSON.parse(text);
   } catch (error) {
-    const why = error instanceof SyntaxError ? error.message : "it is not UTF-8";
-    throw new ApiError("bad_json", `the body of ${bytes.length} bytes is not JSON in UTF-8: ${why}`);
+    const isText = error instanceof SyntaxError;
+    const why = isText ? error.message : "it is not UTF-8";
+    const position = isText ? positionIn(text, error.message) : undefined;
+    throw new ApiError(
+      "bad_json",
+      `the body of ${bytes.length} bytes is not JSON in UTF-8: ${why}` +
+        `${position === undefined || why.includes("at position") ? "" : `, at position ${position}`}. ` +
+        "Nothing was done. Send one JSON value with its names in double quotes; in a shell, put all of it " +
+        "in single quotes.",
+      position === undefined ? {} : { position },
+    );
   }
+}
+
+/** Where the parser stopped, as far as its message tells: in characters, from 0. */
+function positionIn(text: string, message: string): number | undefined {
+  const stated = /at position (\d+)/.exec(message)?.[1];
+  if (stated !== undefined) return Number(stated);
+  if (message.includes("end of JSON input")) return text.length;
+  const token = /^Unexpected token '?(.)/su.exec(message)?.[1];
+  const at = token === undefined ? -1 : text.indexOf(token);
+  // Only if the token is there once: it is where the parser stopped.
+  return token !== undefined && at !== -1 && text.indexOf(token, at + 1) === -1 ? at : undefined;
 }
 
 /** The media type without its parameters, in lower case; "" if none is stated. */

@@ -26,9 +26,49 @@ export function invalidRequest(part: RequestPart, error: z.ZodError, given: unkn
 function faultOf(part: RequestPart, found: z.core.$ZodIssue, given: unknown): Fault {
   const pointer = [part, ...found.path].join("/");
   if (found.code === "unrecognized_keys") {
-    return { pointer, detail: `does not take ${found.keys.map((key) => JSON.stringify(key)).join(", ")}` };
+    const strange = found.keys.map((key) => JSON.stringify(key)).join(", ");
+    const known = found.message.startsWith("there are ") ? `; ${found.message}` : "";
+    return { pointer, detail: `does not take ${strange}${known}` };
   }
-  return { pointer, detail: `${found.message}, got ${told(valueAt(given, found.path))}` };
+  const value = valueAt(given, found.path);
+  const rule = isDefaultText(found.message) ? ruleOf(found) : found.message;
+  return { pointer, detail: value === undefined ? `is missing; it ${rule}` : `${rule}, got ${told(value)}` };
+}
+
+/** The library's own words, which no schema of this surface chose. */
+function isDefaultText(message: string): boolean {
+  return /^(Invalid|Too (small|big))/.test(message);
+}
+
+/** What is allowed, as "must be ...". */
+function ruleOf(found: z.core.$ZodIssue): string {
+  switch (found.code) {
+    case "invalid_type":
+      return `must be ${NAMES[found.expected] ?? found.expected}`;
+    case "invalid_value":
+      return `must be ${found.values.map(String).join(" or ")}`;
+    case "too_small":
+      return `must ${sizeRule(found.origin, `at least ${found.minimum}`)}`;
+    case "too_big":
+      return `must ${sizeRule(found.origin, `at most ${found.maximum}`)}`;
+    default:
+      return found.message;
+  }
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  array: "a list",
+  tuple: "a list",
+  object: "an object",
+  string: "a string",
+  boolean: "true or false",
+  number: "a number",
+  int: "an integer",
+};
+
+function sizeRule(origin: string, size: string): string {
+  if (origin === "array" || origin === "tuple") return `have ${size} elements`;
+  return origin === "string" ? `have ${size} characters` : `be ${size}`;
 }
 
 function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
@@ -41,5 +81,5 @@ function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 function told(value: unknown): string {
-  return value === undefined ? "nothing" : shortened(JSON.stringify(value));
+  return shortened(JSON.stringify(value));
 }

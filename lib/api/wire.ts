@@ -104,8 +104,13 @@ export const readAnswer = z
 
 export const tailAnswer = z
   .object({
-    tail: seqNum.openapi({ type: "integer", description: "The seq_num that the next record gets." }),
-    up_to_date: z.boolean(),
+    tail: seqNum.openapi({
+      type: "integer",
+      description: "The seq_num that the next record gets, or a higher one does if `up_to_date` is false.",
+    }),
+    up_to_date: z.boolean().openapi({
+      description: "True: the log ended at `tail` during this request. False: `tail` is a lower bound.",
+    }),
     sealed,
     owner: z.string().optional(),
   })

@@ -1,12 +1,14 @@
 /** `fenceline append`: newline records into a log, each batch once. */
 import { randomBytes } from "node:crypto";
 import { batchLimits } from "../client/batch-limits.ts";
-import { ProblemError, type RequestError } from "../client/client-errors.ts";
+import { ProblemError, RequestError } from "../client/client-errors.ts";
 import type { LogClient } from "../client/log-client.ts";
 import { type AppendMode, BatchInDoubtError, OrderedAppend } from "../client/ordered-append.ts";
 import { retrying } from "../client/retry.ts";
 import { batchesOf } from "./batches.ts";
-import { linesOf } from "./lines.ts";
+import { InterruptedError } from "./exit-codes.ts";
+import { linesOf, STDIN } from "./lines.ts";
+import { ENDPOINT_DEFAULT } from "./options.ts";
 import { grouped, note, type OutputFormat, type Streams, writeResult } from "./output.ts";
 import { Progress } from "./progress.ts";
 
@@ -36,19 +38,13 @@ export async function appendCommand(command: AppendCommand): Promise<void> {
     onRetry: (error: RequestError) => progress.troubled(error.message),
   };
   using _ticking = progress.start();
-  const tail = (await retrying(patience, () => client.tail(log))).tail;
-  const at = command.matchSeqNum ?? (resume ? 0 : tail);
-  const append = new OrderedAppend({
-    ...patience,
-    client,
-    log,
-    mode,
-    at,
-    token: randomBytes(8).toString("hex"),
-  });
-  append.presentUpTo(tail);
-  progress.begin(at);
   try {
+    const tail = (await retrying(patience, client, (bounded) => bounded.tail(log))).tail;
+    const at = command.matchSeqNum ?? (resume ? 0 : tail);
+    const token = randomBytes(8).toString("hex");
+    const append = new OrderedAppend({ ...patience, client, log, mode, at, token });
+    append.presentUpTo(tail);
+    progress.begin(at);
     for await (const batch of batchesOf(lines(command), batchSizes, command.signal)) {
       const outcome = await append.append(batch);
       progress.count(batch, outcome);
@@ -71,24 +67,49 @@ function lines({ sources, streams }: AppendCommand): AsyncIterable<Buffer[]> {
   return linesOf(sources, streams.stdin, batchLimits.bytesMax - batchLimits.recordBytes);
 }
 
-/** What is in the log when a command fails, and how the same input is completed exactly. */
+/** What is in the log when a command fails, and how the same input is completed exactly if that can help. */
 function howToGoOn(command: AppendCommand, progress: Progress, error: unknown): string {
   const { lines: done, first } = progress;
-  const told = [`${grouped(done)} lines of the input are in log ${command.log}.`];
-  if (error instanceof BatchInDoubtError) {
+  if (error instanceof ProblemError && error.code === "log_not_found") {
+    return `Nothing was appended. Create the log with: npx fenceline create ${command.log}`;
+  }
+  const inDoubt = error instanceof BatchInDoubtError;
+  const place = first === undefined ? "" : `, from seq_num ${first} on`;
+  const told = [
+    done === 0 && !inDoubt
+      ? "Nothing was appended."
+      : `${grouped(done)} lines of the input are in log ${command.log}${place}.`,
+  ];
+  if (inDoubt) {
     told.push(
       `The next ${grouped(error.count)} may be there, all of them or none, from seq_num ${error.at} on.`,
     );
   }
-  if (error instanceof ProblemError && error.code === "log_not_found") {
-    return `Create the log with: fenceline create ${command.log}`;
-  }
+  if (!canComplete(error)) return told.join(" ");
   if (first === undefined && done > 0) {
     told.push("Others appended in between: read the log to see which lines are there.");
   } else {
-    const from = first ?? command.matchSeqNum ?? progress.at;
-    const input = command.sources.join(" ");
-    told.push(`Complete it with: fenceline append ${command.log} ${input} --match-seq-num ${from} --resume`);
+    told.push(completion(command, first ?? command.matchSeqNum ?? progress.at));
   }
   return told.join(" ");
+}
+
+/** Not after a comparison that failed or input that cannot be read: the same command would fail again. */
+function canComplete(error: unknown): boolean {
+  if (error instanceof BatchInDoubtError || error instanceof InterruptedError) return true;
+  return error instanceof RequestError && error.retryable;
+}
+
+/** `from` is undefined if the log's end was never learnt: nothing was sent, and the command stays. */
+function completion({ log, sources, client, resume }: AppendCommand, from: number | undefined): string {
+  const input = sources.map(quoted).join(" ");
+  const place = from === undefined ? (resume ? " --resume" : "") : ` --match-seq-num ${from} --resume`;
+  const where = client.endpoint === ENDPOINT_DEFAULT ? "" : ` --endpoint ${client.endpoint}`;
+  const same = sources.includes(STDIN) ? " the same input and" : "";
+  return `Complete it with${same}: npx fenceline append ${quoted(log)} ${input}${place}${where}`;
+}
+
+/** As a shell takes it for one word. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -17,7 +17,9 @@ export interface ClientFlags {
   readonly retryFor: number;
 }
 
-const RETRY_SECONDS_DEFAULT = 5;
+const RETRY_SECONDS_DEFAULT = 10;
+/** Of commands whose one request may have to wait for silent bookies, entry after entry. */
+export const RETRY_SECONDS_LONG = 30;
 
 /** A command that talks to a region. */
 export function clientCommand(
@@ -30,7 +32,12 @@ export function clientCommand(
     .command(usage)
     .description(description)
     .option("--endpoint <url>", "a region's base URL", endpoint, ENDPOINT_DEFAULT)
-    .option("--retry-for <seconds>", "go on trying for so long", wholeNumber(0, 86_400), retrySeconds)
+    .option(
+      "--retry-for <seconds>",
+      "go on trying for so long, and wait no longer for an answer",
+      wholeNumber(0, 86_400),
+      retrySeconds,
+    )
     .addOption(outputOption());
 }
 

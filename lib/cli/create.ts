@@ -38,7 +38,9 @@ export function addCreate(program: Command, context: CommandContext): void {
     .action(async (log: string, flags: ClientFlags & CreateFlags) => {
       const config = configOf(flags);
       const client = clientOf(flags, context);
-      const made = await retrying(patienceOf(flags, context), () => client.createLog(log, config));
+      const made = await retrying(patienceOf(flags, context), client, (bounded) =>
+        bounded.createLog(log, config),
+      );
       const text = made.created ? `created ${log}` : `${log} was there, with this configuration`;
       for (const warning of made.log.warnings) note(context.streams, `warning: ${warning}`);
       await writeResult(context.streams, flags.output, { created: made.created, ...made.log }, text);

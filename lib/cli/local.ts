@@ -6,6 +6,7 @@ import type { RegionState } from "../local/control-server.ts";
 import { EmbeddedCloud } from "../local/embedded-cloud.ts";
 import type { Manner } from "../local/region-switch.ts";
 import { type CommandContext, outputOption } from "./command-context.ts";
+import { UsageError } from "./exit-codes.ts";
 import { DATA_DEFAULT, wholeNumber } from "./options.ts";
 import { note, type OutputFormat, type Streams, writeData, writeResult } from "./output.ts";
 
@@ -53,7 +54,14 @@ export function addLocalCommands(program: Command, context: CommandContext): voi
         .default("error"),
     )
     .addOption(outputOption())
-    .action((flags: LocalFlags) => runCloud(flags, context));
+    .argument("[command]", "region or bookie; none runs the cloud")
+    .allowExcessArguments()
+    .action((word: string | undefined, flags: LocalFlags) => {
+      if (word === undefined) return runCloud(flags, context);
+      throw new UsageError(
+        `local has no command ${word}; it is region or bookie, or nothing to run the cloud`,
+      );
+    });
   local
     .command("region <name> <state>")
     .description("Takes a region of the running cloud down, brings it up, or adds one: down, up or add.")
@@ -123,7 +131,7 @@ function readyText(cloud: EmbeddedCloud, data: string): string {
     `  curl ${records} -H 'Content-Type: application/json' -d '${HELLO}'`,
     `  curl ${regions.at(-1)?.url}/v1/logs/hello/records`,
     "",
-    `Lose a region: fenceline local region ${regions.at(1)?.name ?? first?.name} down${where}`,
+    `Lose a region: npx fenceline local region ${regions.at(1)?.name ?? first?.name} down${where}`,
     `Control endpoint: ${cloud.controlUrl}`,
     "Stop with Ctrl-C.",
     "",
@@ -131,6 +139,9 @@ function readyText(cloud: EmbeddedCloud, data: string): string {
 }
 
 async function setRegion(name: string, state: string, flags: RegionFlags, streams: Streams): Promise<void> {
+  if (state !== "up" && state !== "down") {
+    throw new UsageError(`a region is taken down, brought up or added: say down, up or add, not ${state}`);
+  }
   const control = await Control.open(resolve(flags.data));
   const regions = await control.setRegion(name, state === "down" ? flags.manner : state);
   await writeResult(streams, flags.output, { regions }, regionsText(regions));

@@ -10,6 +10,7 @@ import {
   clientCommand,
   clientOf,
   patienceOf,
+  RETRY_SECONDS_LONG,
 } from "./command-context.ts";
 import { seqNum } from "./options.ts";
 import { writeResult } from "./output.ts";
@@ -23,27 +24,33 @@ export function addLogEndCommands(program: Command, context: CommandContext): vo
     .requiredOption("--to <seq_num>", "the first record that is kept, at most the tail", seqNum)
     .action(async (log: string, flags: ClientFlags & { readonly to: number }) => {
       const client = clientOf(flags, context);
-      const trimmed = await retrying(patienceOf(flags, context), () => client.trim(log, flags.to));
+      const trimmed = await retrying(patienceOf(flags, context), client, (bounded) =>
+        bounded.trim(log, flags.to),
+      );
       await writeResult(streams, flags.output, trimmed, `${log} begins at seq_num ${trimmed.first_seq_num}`);
     });
   clientCommand(
     program,
     "seal <log>",
     "Ends a log for ever; it can still be read. There is no way back.",
+    RETRY_SECONDS_LONG,
   ).action(async (log: string, flags: ClientFlags) => {
     const client = clientOf(flags, context);
-    const sealed = await retrying(patienceOf(flags, context), () => client.seal(log));
+    const sealed = await retrying(patienceOf(flags, context), client, (bounded) => bounded.seal(log));
     await writeResult(streams, flags.output, sealed, `${log} is sealed, and ends at seq_num ${sealed.tail}`);
   });
-  clientCommand(program, "delete <log>", "Deletes a log and its records. There is no way back.").action(
-    async (log: string, flags: ClientFlags) => {
-      const patience = patienceOf(flags, context);
-      const deleted = await deleteCommand(clientOf(flags, context), log, patience);
-      const left = "; nobody reads or writes it any more, but part of it is left: run this again";
-      const text = deleted.state === "deleted" ? `deleted ${log}` : `deleting ${log}${left}`;
-      await writeResult(streams, flags.output, deleted, text);
-    },
-  );
+  clientCommand(
+    program,
+    "delete <log>",
+    "Deletes a log and its records. There is no way back.",
+    RETRY_SECONDS_LONG,
+  ).action(async (log: string, flags: ClientFlags) => {
+    const patience = patienceOf(flags, context);
+    const deleted = await deleteCommand(clientOf(flags, context), log, patience);
+    const left = "; nobody reads or writes it any more, but part of it is left: run this again";
+    const text = deleted.state === "deleted" ? `deleted ${log}` : `deleting ${log}${left}`;
+    await writeResult(streams, flags.output, deleted, text);
+  });
 }
 
 /**
@@ -51,15 +58,15 @@ export function addLogEndCommands(program: Command, context: CommandContext): vo
  * is lost: what is not found any more after a request that may have been served was deleted by it.
  */
 async function deleteCommand(client: LogClient, log: string, given: Patience): Promise<DeletedJson> {
-  const incarnation = await retrying(given, () => presentLife(client, log));
+  const incarnation = await retrying(given, client, (bounded) => presentLife(bounded, log));
   // Without an incarnation a second request might meet a log that was created since.
-  const patience = incarnation === undefined ? { ...given, patienceMs: 0 } : given;
-  const giveUpAtMs = performance.now() + patience.patienceMs;
+  const patience = incarnation === undefined ? { ...given, mayRepeat: false } : given;
+  const giveUpAtMs = performance.now() + (patience.mayRepeat === false ? 0 : patience.patienceMs);
   let mayBeDone = false;
   for (;;) {
-    const answer = await retrying(patience, async (): Promise<DeletedJson> => {
+    const answer = await retrying(patience, client, async (bounded): Promise<DeletedJson> => {
       try {
-        return await client.deleteLog(log, incarnation);
+        return await bounded.deleteLog(log, incarnation);
       } catch (error) {
         if (mayBeDone && isNotFound(error)) return { log, state: "deleted" };
         mayBeDone ||= error instanceof RequestError && error.sideEffects === "possible";

@@ -3,6 +3,7 @@ import { CommanderError } from "commander";
 import { type ExitCode, exitCodeOf, exitCodes, RefusedAnswer } from "./exit-codes.ts";
 import { noteError, OutputClosedError, type OutputFormat, type Streams } from "./output.ts";
 import { buildProgram } from "./program.ts";
+import { remedyOf } from "./silent-endpoint.ts";
 
 /** `args` without node and script. `signal` is aborted to stop the command early, but in good order. */
 export async function runCommand(
@@ -16,7 +17,9 @@ export async function runCommand(
   } catch (error) {
     if (error instanceof OutputClosedError) return exitCodes.ok;
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-    if (!(error instanceof RefusedAnswer)) noteError(streams, outputFormat(args), error);
+    if (!(error instanceof RefusedAnswer)) {
+      noteError(streams, outputFormat(args), error, await remedyOf(error));
+    }
     return exitCodeOf(error);
   }
 }

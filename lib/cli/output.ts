@@ -1,5 +1,6 @@
 /** Data on standard output, everything else on standard error. */
 import { ProblemError } from "../client/client-errors.ts";
+import { BatchInDoubtError } from "../client/ordered-append.ts";
 
 export type OutputFormat = "text" | "json";
 
@@ -46,18 +47,42 @@ export function note(streams: Streams, line: string): void {
   streams.stderr.write(`${line}\n`);
 }
 
-/** Tells of a failure: one line, and for programs the problem document. */
-export function noteError(streams: Streams, format: OutputFormat, error: unknown): void {
-  note(streams, format === "json" ? errorJson(error) : errorText(error));
+/** Tells of a failure, with what to do if that is known; for programs the problem document. */
+export function noteError(streams: Streams, format: OutputFormat, error: unknown, remedy?: string): void {
+  if (format === "json") note(streams, errorJson(error, remedy));
+  else note(streams, remedy === undefined ? errorText(error) : `${errorText(error)}. ${remedy}`);
 }
 
-function errorJson(error: unknown): string {
-  return JSON.stringify(error instanceof ProblemError ? error.problem : { error: messageOf(error) });
+function errorJson(error: unknown, remedy: string | undefined): string {
+  if (error instanceof ProblemError) return JSON.stringify(error.problem);
+  return JSON.stringify({ error: messageOf(error), ...(remedy === undefined ? {} : { remedy }) });
 }
 
 function errorText(error: unknown): string {
   const code = error instanceof ProblemError ? ` [${error.code}]` : "";
-  return `fenceline: ${messageOf(error)}${code}`;
+  return `fenceline: ${wordsOf(error)}${code}`;
+}
+
+/** HTTP's words for what a command calls otherwise. */
+const COMMAND_WORDS: readonly (readonly [RegExp, string])[] = [
+  [/; GET \/v1\/openapi\.json has the whole form/g, ""],
+  [/ ?Percent-encode the name as one path segment \('\/' is %2F\), without '\.' or '\.\.' segments\./g, ""],
+  [/\bpath\/log is no log name\b/g, "the log's name is refused"],
+  [/\bpath\/id\b/g, "the ledger's id"],
+  [/\bbody\/seq_num\b/g, "--to"],
+  [/\bbody\/segment_bytes_max\b/g, "--segment-bytes"],
+  [/\bbody\/replication\b(?!\/)/g, "the quorum sizes"],
+  [/\bbody\/replication\/ensemble_size\b|\bensemble_size\b/g, "--ensemble"],
+  [/\bbody\/replication\/write_quorum\b|\bwrite_quorum\b/g, "--write-quorum"],
+  [/\bbody\/replication\/ack_quorum\b|\back_quorum\b/g, "--ack-quorum"],
+  [/\bbody\/replication\/min_regions\b|\bmin_regions\b/g, "--min-regions"],
+  [/\bmatch_seq_num\b/g, "--match-seq-num"],
+];
+
+function wordsOf(error: unknown): string {
+  const message = messageOf(error);
+  if (!(error instanceof ProblemError) && !(error instanceof BatchInDoubtError)) return message;
+  return COMMAND_WORDS.reduce((text, [http, command]) => text.replace(http, command), message);
 }
 
 function messageOf(error: unknown): string {

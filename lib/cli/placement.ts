@@ -26,7 +26,8 @@ interface PlanFlags {
 const HELP = `
 Neither needs a running cloud. Exit code 0: accepted; 3: refused. A topology is each region with how many
 bookies it has, in two racks in turn, or in so many as stand after a slash:
-    --topology us-east-1:20,us-east-2:20,us-west-2:6/3`;
+    npx fenceline placement check --ensemble 4 --write-quorum 4 --ack-quorum 3 --min-regions 2 \\
+        --topology us-east-1:20,us-east-2:20,us-west-2:6/3`;
 
 export function addPlacementCommands(program: Command, context: CommandContext): void {
   const placement = program

@@ -9,6 +9,7 @@ import {
   clientCommand,
   clientOf,
   patienceOf,
+  RETRY_SECONDS_LONG,
 } from "./command-context.ts";
 import { addCreate } from "./create.ts";
 import { ledgerText, logText } from "./describe.ts";
@@ -56,10 +57,10 @@ log is asked what is there. The first record of each batch carries a header, ${B
 from an equal batch of another writer; with --match-seq-num there is none.
 
 To be able to complete an append whatever stops it, this command included, say where the first line goes:
-    fenceline append words words.txt --match-seq-num 0
+    npx fenceline append words words.txt --match-seq-num 0
 After a kill -9, run it again with --resume: lines that are in their place are compared and skipped, the rest
 is appended, and a line that differs stops it with exit code 3:
-    fenceline append words words.txt --match-seq-num 0 --resume`;
+    npx fenceline append words words.txt --match-seq-num 0 --resume`;
 
 function addAppend(program: Command, context: CommandContext): void {
   clientCommand(program, "append <log> [files...]", "Appends the lines of files, or of standard input.", 60)
@@ -136,7 +137,7 @@ function addLogs(program: Command, context: CommandContext): void {
       let after: { start_after?: string } = {};
       for (;;) {
         const query = { prefix: prefix ?? "", ...after };
-        const page = await retrying(patienceOf(flags, context), () => client.listLogs(query));
+        const page = await retrying(patienceOf(flags, context), client, (bounded) => bounded.listLogs(query));
         const lines = page.logs.map((name) =>
           flags.output === "json" ? JSON.stringify({ log: name }) : name,
         );
@@ -151,9 +152,9 @@ function addLogs(program: Command, context: CommandContext): void {
     async (log: string, flags: ClientFlags) => {
       const client = clientOf(flags, context);
       const patience = patienceOf(flags, context);
-      const description = await retrying(patience, () => client.describeLog(log));
-      const tail = await retrying(patience, () => client.tail(log));
-      const segments = await retrying(patience, () => client.segments(log));
+      const description = await retrying(patience, client, (bounded) => bounded.describeLog(log));
+      const tail = await retrying(patience, client, (bounded) => bounded.tail(log));
+      const segments = await retrying(patience, client, (bounded) => bounded.segments(log));
       const all = { ...description, tail, ...segments };
       await writeResult(context.streams, flags.output, all, logText(description, tail, segments));
     },
@@ -165,15 +166,18 @@ function addLedger(program: Command, context: CommandContext): void {
   clientCommand(ledger, "show <id>", "Shows a ledger's metadata.").action(
     async (id: string, flags: ClientFlags) => {
       const client = clientOf(flags, context);
-      const shown = await retrying(patienceOf(flags, context), () => client.showLedger(id));
+      const shown = await retrying(patienceOf(flags, context), client, (bounded) => bounded.showLedger(id));
       await writeResult(context.streams, flags.output, shown, ledgerText(shown));
     },
   );
-  clientCommand(ledger, "recover <id>", "Fences a ledger, finds its end and closes it.").action(
-    async (id: string, flags: ClientFlags) => {
-      const client = clientOf(flags, context);
-      const closed = await retrying(patienceOf(flags, context), () => client.recoverLedger(id));
-      await writeResult(context.streams, flags.output, closed, ledgerText(closed));
-    },
-  );
+  clientCommand(
+    ledger,
+    "recover <id>",
+    "Fences a ledger, finds its end and closes it.",
+    RETRY_SECONDS_LONG,
+  ).action(async (id: string, flags: ClientFlags) => {
+    const client = clientOf(flags, context);
+    const closed = await retrying(patienceOf(flags, context), client, (bounded) => bounded.recoverLedger(id));
+    await writeResult(context.streams, flags.output, closed, ledgerText(closed));
+  });
 }

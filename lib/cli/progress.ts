@@ -9,8 +9,8 @@ const LINE_MS = 10_000;
 export class Progress {
   /** Lines that are in the log. */
   lines = 0;
-  /** Where the first line was to go. */
-  at = 0;
+  /** Where the first line was to go; undefined until that is known. */
+  at: number | undefined;
   #present = 0;
   #bytes = 0;
   #batches = 0;
@@ -102,12 +102,13 @@ export class Progress {
     if (this.lines === this.#saidLines && this.#trouble === undefined) return;
     [this.#saidMs, this.#saidLines] = [nowMs, this.lines];
     const rate = Math.round(this.lines / Math.max(0.001, this.#seconds()));
-    const from = `line 1 is at seq_num ${this.#start ?? this.at}`;
+    const first = this.#start ?? this.at;
+    const from = first === undefined ? "" : `, line 1 is at seq_num ${first}`;
     const trouble = this.#trouble === undefined ? "" : `; trying again: ${this.#trouble}`;
     note(
       this.streams,
       `append ${this.log}: ${grouped(this.lines)} lines in ${Math.round(this.#seconds())} s ` +
-        `(${grouped(rate)} a second), ${from}${trouble}`,
+        `(${grouped(rate)} a second)${from}${trouble}`,
     );
   }
 }

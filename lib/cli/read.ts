@@ -22,7 +22,7 @@ export interface ReadCommand {
 
 export async function readCommand(command: ReadCommand): Promise<void> {
   const { client, streams, log, from, limit, consistency, patience } = command;
-  const { tail, up_to_date } = await retrying(patience, () => client.tail(log, consistency));
+  const { tail, up_to_date } = await retrying(patience, client, (bounded) => bounded.tail(log, consistency));
   if (from > tail && up_to_date) throw new UsageError(`log ${log} ends at seq_num ${tail}, before ${from}`);
   const end = limit === undefined ? tail : Math.min(tail, from + limit);
   for await (const page of readRange(client, { log, from, end, consistency }, patience)) {

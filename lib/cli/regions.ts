@@ -35,14 +35,18 @@ export function addRegionCommands(program: Command, context: CommandContext): vo
     .addHelpText("after", WITHIN);
   clientCommand(region, "list", "Lists regions and bookies with their states.").action(
     async (flags: ClientFlags) => {
-      const list = await retrying(patienceOf(flags, context), () => clientOf(flags, context).regions());
+      const list = await retrying(patienceOf(flags, context), clientOf(flags, context), (bounded) =>
+        bounded.regions(),
+      );
       await writeResult(context.streams, flags.output, list, list.regions.map(regionText).join("\n"));
     },
   );
   for (const [verb, state, description] of REGION_VERBS) {
     clientCommand(region, `${verb} <name>`, description).action(async (name: string, flags: ClientFlags) => {
       const client = clientOf(flags, context);
-      const set = await retrying(patienceOf(flags, context), () => client.setRegionState(name, state));
+      const set = await retrying(patienceOf(flags, context), client, (bounded) =>
+        bounded.setRegionState(name, state),
+      );
       await writeResult(context.streams, flags.output, set, `${set.region} is ${set.state}`);
     });
   }
@@ -51,15 +55,17 @@ export function addRegionCommands(program: Command, context: CommandContext): vo
 export function addBookieCommands(program: Command, context: CommandContext): void {
   const bookie = program
     .command("bookie")
-    .description("Bookies and who of them takes new copies; fenceline region list has their ids.")
+    .description("Bookies and who of them takes new copies; npx fenceline region list has their ids.")
     .addHelpText("after", WITHIN);
   for (const [state, description] of BOOKIE_VERBS) {
     clientCommand(bookie, `${state} <id>`, description).action(async (id: string, flags: ClientFlags) => {
       const client = clientOf(flags, context);
       const patience = patienceOf(flags, context);
-      const { regions } = await retrying(patience, () => client.regions());
+      const { regions } = await retrying(patience, client, (bounded) => bounded.regions());
       const found = bookieNamed(id, regions);
-      const set = await retrying(patience, () => client.setBookieState(found.region, found.bookie, state));
+      const set = await retrying(patience, client, (bounded) =>
+        bounded.setBookieState(found.region, found.bookie, state),
+      );
       await writeResult(context.streams, flags.output, set, `${set.bookie} is ${set.state}`);
     });
   }

@@ -40,6 +40,8 @@ export class NoAnswerError extends RequestError {
     message: string,
     readonly sideEffects: SideEffects,
     cause: unknown,
+    /** The base URL that was asked. */
+    readonly endpoint: string,
   ) {
     super(message, { cause });
   }

@@ -74,6 +74,16 @@ export class LogClient {
     this.#signal = options.signal;
   }
 
+  /** The same endpoint, with at most so long a wait for a whole answer. */
+  within(timeoutMs: number): LogClient {
+    const signal = this.#signal === undefined ? {} : { signal: this.#signal };
+    return new LogClient({
+      endpoint: this.endpoint,
+      timeoutMs: Math.min(this.#timeoutMs, timeoutMs),
+      ...signal,
+    });
+  }
+
   async createLog(log: string, config: CreateLogJson): Promise<{ created: boolean; log: CreatedLogJson }> {
     const request = { method: "PUT", path: logPath(log), body: config } as const;
     const { status, json } = await this.#send<CreatedLogJson>(request);
@@ -187,8 +197,21 @@ export class LogClient {
       const [type = ""] = (response.headers.get("content-type") ?? "").split(";");
       return { status: response.status, type, text: await response.text() };
     } catch (error) {
-      throw noAnswer(url, error, effects);
+      throw this.#noAnswer(`${request.method} ${request.path}`, error, effects);
     }
+  }
+
+  #noAnswer(what: string, error: unknown, effects: SideEffects): NoAnswerError {
+    const code = networkCode(error);
+    const isSilent = error instanceof Error && error.name === "TimeoutError";
+    const why = code !== "" ? code : error instanceof Error ? error.message : String(error);
+    const said = isSilent ? `${this.#timeoutMs / 1_000} s of silence` : why;
+    return new NoAnswerError(
+      `${this.endpoint} gave no answer to ${what}: ${said}`,
+      NOT_CONNECTED.has(code) ? "none" : effects,
+      error,
+      this.endpoint,
+    );
   }
 }
 
@@ -214,13 +237,8 @@ function parsed(text: string): unknown {
   }
 }
 
-function noAnswer(url: string, error: unknown, effects: SideEffects): NoAnswerError {
+/** What the network said, in a word; "" if it said nothing of its own. */
+function networkCode(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
-  const code = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
-  const why = code !== "" ? code : error instanceof Error ? error.message : String(error);
-  return new NoAnswerError(
-    `${url} gave no answer: ${why}`,
-    NOT_CONNECTED.has(code) ? "none" : effects,
-    error,
-  );
+  return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
 }

@@ -34,7 +34,7 @@ export type BatchOutcome =
   /** All of it was in its place: an attempt whose answer was lost, or an earlier run. */
   | { readonly kind: "present"; readonly start: number; readonly end: number };
 
-/** The log holds other records in the batch's place, or ends before it. */
+/** The log is not free or not the same in the batch's place, or ends before it. */
 export class PlaceTakenError extends Error {
   override readonly name = "PlaceTakenError";
 }
@@ -84,19 +84,26 @@ export class OrderedAppend {
     let inDoubt = false;
     while (rest.length > 0) {
       try {
-        const ack = await this.#send(rest);
+        const ack = await this.#send(rest, retries.requestMs);
         this.#next = ack.end;
         return { kind: "appended", ack };
       } catch (error) {
         if (!(error instanceof RequestError)) throw error;
         if (hasProblemCode(error, "seq_num_mismatch")) {
-          rest = await this.#afterMismatch(rest, inDoubt, error);
+          rest = await this.#afterMismatch(rest, inDoubt, error).catch((failure: unknown) => {
+            // What a copy did is still not known if the log could not be read.
+            if (!inDoubt || !(failure instanceof RequestError)) throw failure;
+            throw new BatchInDoubtError(this.#next, rest.length, failure);
+          });
           inDoubt = false; // O2: its place is taken, so no copy of it can take effect any more.
           continue;
         }
         const mayBeThere = error.sideEffects === "possible";
         inDoubt ||= mayBeThere;
-        const mayRetry = error.retryable || hasProblemCode(error, "unknown_outcome");
+        const isRepeatable = (["unknown_outcome", "insufficient_regions"] as const).some((code) =>
+          hasProblemCode(error, code),
+        );
+        const mayRetry = error.retryable || isRepeatable; // O1 makes it safe
         if (mayRetry && (await retries.next(error))) continue;
         throw inDoubt ? new BatchInDoubtError(this.#next, rest.length, error) : error;
       }
@@ -104,14 +111,15 @@ export class OrderedAppend {
     return { kind: "present", start, end: this.#next };
   }
 
-  #send(records: readonly Uint8Array[]): Promise<AppendAckJson> {
+  #send(records: readonly Uint8Array[], timeoutMs: number): Promise<AppendAckJson> {
     const { format, texts } = wireTexts(records);
     const json: RecordInputJson[] = texts.map((body) => ({ body }));
     const [first] = json;
     if (this.#carriesName(records) && first !== undefined) {
       first.headers = [[headerText(BATCH_HEADER, format), headerText(this.#batchName(), format)]];
     }
-    return this.fields.client.append(this.fields.log, { records: json, match_seq_num: this.#next }, format);
+    const { client, log } = this.fields;
+    return client.within(timeoutMs).append(log, { records: json, match_seq_num: this.#next }, format);
   }
 
   /** A record of the largest size has no room for a header, and is told by its bytes alone. */
@@ -143,7 +151,10 @@ export class OrderedAppend {
     }
     if (mode === "exclusive") {
       throw new PlaceTakenError(
-        `log ${log} has other records from seq_num ${this.#next} on; it ends at ${tail}`,
+        inDoubt
+          ? `log ${log} has other records from seq_num ${this.#next} on; it ends at ${tail}`
+          : `the input from seq_num ${this.#next} on was not compared: log ${log} already ends at ${tail}; ` +
+              "to compare and go on, add --resume",
         { cause: error },
       );
     }
@@ -182,7 +193,7 @@ export class OrderedAppend {
   async #tailAfter({ problem }: ProblemError): Promise<number> {
     if (typeof problem.actual_seq_num === "number") return problem.actual_seq_num;
     const { client, log } = this.fields;
-    return (await retrying(this.fields, () => client.tail(log))).tail;
+    return (await retrying(this.fields, client, (bounded) => bounded.tail(log))).tail;
   }
 
   async #read(from: number, count: number): Promise<LogRecordJson[]> {

@@ -24,8 +24,8 @@ export async function* readRange(
   const { log, end, consistency = "strong" } = range;
   for (let next = range.from; next < end; ) {
     const count = Math.min(PAGE_RECORDS, end - next);
-    const page = await retrying(patience, async () => {
-      const answer = await client.read(log, { from: next, count, consistency, format: "base64" });
+    const page = await retrying(patience, client, async (bounded) => {
+      const answer = await bounded.read(log, { from: next, count, consistency, format: "base64" });
       if (answer.records.length > 0) return answer.records;
       throw new IncompleteReadError(
         `log ${log} reaches to seq_num ${end}, but nothing could be read at ${next}`,

@@ -1,9 +1,12 @@
 /** Calls again while that is safe and may help. */
 import { ProblemError, RequestError } from "./client-errors.ts";
+import type { LogClient } from "./log-client.ts";
 
 export interface Patience {
-  /** How long to go on trying after the first failure. */
+  /** How long to go on trying, from the first request on; no request waits much longer for its answer. */
   readonly patienceMs: number;
+  /** False: one attempt only, because a second one could mean something else. */
+  readonly mayRepeat?: boolean;
   /** The first pause; they double from there. */
   readonly pauseMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -13,17 +16,26 @@ export interface Patience {
 
 const FIRST_PAUSE_MS = 100;
 const PAUSE_MAX_MS = 2_000;
+/** What a request is given at least: with less, a busy server's answers would be thrown away. */
+const REQUEST_MIN_MS = 2_000;
 
 /** When to try again: pauses that double, with some chance, until the patience is used up. */
 export class Retries {
   #attempt = 0;
-  #giveUpAtMs: number | undefined;
+  readonly #giveUpAtMs: number;
 
-  constructor(private readonly patience: Patience) {}
+  constructor(private readonly patience: Patience) {
+    this.#giveUpAtMs = performance.now() + patience.patienceMs;
+  }
+
+  /** The wait for an answer to the next request: what remains of the patience, and never next to nothing. */
+  get requestMs(): number {
+    return Math.max(REQUEST_MIN_MS, Math.ceil(this.#giveUpAtMs - performance.now()));
+  }
 
   /** Waits before the next attempt. False: the patience is used up, or the caller wants to stop. */
   async next(error: RequestError): Promise<boolean> {
-    this.#giveUpAtMs ??= performance.now() + this.patience.patienceMs;
+    if (this.patience.mayRepeat === false) return false;
     const doubled = Math.min(PAUSE_MAX_MS, (this.patience.pauseMs ?? FIRST_PAUSE_MS) * 2 ** this.#attempt++);
     const suggested = error instanceof ProblemError ? (error.retryAfterMs ?? 0) : 0;
     const pauseMs = Math.max(suggested, doubled * (0.5 + Math.random() / 2));
@@ -34,12 +46,19 @@ export class Retries {
   }
 }
 
-/** Repeats a call that changes nothing, or changes the same thing each time. */
-export async function retrying<T>(patience: Patience, call: () => Promise<T>): Promise<T> {
+/**
+ * Repeats a call that changes nothing, or changes the same thing each time. `call` is given the client that
+ * waits for an answer no longer than the patience lasts.
+ */
+export async function retrying<T>(
+  patience: Patience,
+  client: LogClient,
+  call: (bounded: LogClient) => Promise<T>,
+): Promise<T> {
   const retries = new Retries(patience);
   for (;;) {
     try {
-      return await call();
+      return await call(client.within(retries.requestMs));
     } catch (error) {
       if (!(error instanceof RequestError) || !error.retryable) throw error;
       if (!(await retries.next(error))) throw error;

@@ -19,7 +19,7 @@ export function bookiesOfNewRegion(
   checkRegionName(region);
   if (file.regions.includes(region)) {
     throw new LocalError(
-      `there is a region ${region} already; add to it with fenceline local bookie add ${region}`,
+      `there is a region ${region} already; add to it with npx fenceline local bookie add ${region}`,
     );
   }
   if (file.regions.length >= REGIONS_MAX) {

@@ -23,6 +23,7 @@ import {
   withSetUp,
   writeCloudFile,
 } from "./cloud-file.ts";
+import { readControlFile } from "./control-file.ts";
 import { LocalError } from "./local-error.ts";
 
 export interface StorageBookie {
@@ -68,7 +69,7 @@ export class CloudStorage {
       return storage;
     } catch (error) {
       for (const store of opened) await store.close();
-      throw error instanceof LocalError ? error : cannotOpen(dataDir, error);
+      throw error instanceof LocalError ? error : await cannotOpen(dataDir, error);
     }
   }
 
@@ -147,9 +148,26 @@ async function checkDeployment(metadata: MetadataStore): Promise<void> {
   );
 }
 
-function cannotOpen(dataDir: string, error: unknown): LocalError {
+async function cannotOpen(dataDir: string, error: unknown): Promise<LocalError> {
   const message = error instanceof Error ? error.message : String(error);
+  const isHeld = /\bin use\b/.test(message);
+  const holder = isHeld ? await readControlFile(dataDir).catch(() => undefined) : undefined;
+  if (holder !== undefined && isAlive(holder.pid)) {
+    return new LocalError(
+      `no cloud can run on ${dataDir}: process ${holder.pid} runs one there, as control.json says. ` +
+        `Stop it, or name another directory with --data. (${message})`,
+    );
+  }
   return new LocalError(
     `no cloud can run on ${dataDir}: ${message}. Another directory is named with --data.`,
   );
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // Somebody else's process is there all the same.
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
 }

@@ -59,7 +59,7 @@ export class Control {
     } catch (error) {
       throw new LocalError(
         `the cloud on ${this.dataDir} does not answer at ${url}; process ${pid} wrote its control.json ` +
-          `and may have ended. Start it again with fenceline local. (${String(error)})`,
+          `and may have ended. Start it again with npx fenceline local. (${String(error)})`,
       );
     }
   }

@@ -25,7 +25,7 @@ export async function readControlFile(dataDir: string): Promise<ControlAddress> 
   if (text !== undefined) return JSON.parse(text) as ControlAddress;
   throw new LocalError(
     `no cloud runs on ${dataDir}: it has no control.json. Start one with ` +
-      `fenceline local --data ${dataDir}, or name the directory of the one that runs with --data.`,
+      `npx fenceline local --data ${dataDir}, or name the directory of the one that runs with --data.`,
   );
 }
 

@@ -27,7 +27,7 @@ export function controlApp(cloud: ControlledCloud, token: string): Hono {
   app.use(async (c, next) => {
     if (!isSame(c.req.header("authorization") ?? "", `Bearer ${token}`)) {
       throw invalid(
-        "the token of control.json must come as Authorization: Bearer; use fenceline local region",
+        "the token of control.json must come as Authorization: Bearer; use npx fenceline local region",
       );
     }
     await next();

@@ -52,9 +52,18 @@ export function metadataReplicas(fields: MetadataReplicasFields): MetadataStore 
 
 /** Whether writes and consistent reads are possible (D1). */
 export function hasMajority(replicas: readonly RegionSwitch[]): boolean {
+  return votesToSpare(replicas) >= 0;
+}
+
+/** How many more replicas may be lost; below zero if there is no majority. */
+export function votesToSpare(replicas: readonly RegionSwitch[]): number {
   const witnesses = replicas.length === 2 ? 1 : 0;
   const votes = replicas.filter((replica) => replica.isUp).length + witnesses;
-  return votes * 2 > replicas.length + witnesses;
+  return votes - majorityOf(replicas.length + witnesses);
+}
+
+function majorityOf(votes: number): number {
+  return Math.floor(votes / 2) + 1;
 }
 
 function nearest({ replicas, region }: MetadataReplicasFields): RegionSwitch | undefined {
@@ -71,6 +80,10 @@ async function withoutMajority({ replicas, clock }: MetadataReplicasFields, what
       `${what}: a majority of ${replicas.length} metadata replicas is needed; ` +
       `up: ${names(true).join(", ") || "none"}; down: ${names(false).join(", ") || "none"}`,
     sideEffects: "none",
-    details: { answered_regions: names(true), silent_regions: names(false) },
+    details: {
+      answered_regions: names(true),
+      silent_regions: names(false),
+      needed_regions: replicas.length === 2 ? 1 : majorityOf(replicas.length),
+    },
   });
 }

@@ -15,9 +15,31 @@ describe("an append is refused, and nothing is appended:", () => {
   const half = { body: "x".repeat(MIB / 2) };
   test.each([
     ["text that is no JSON", "{", 400, "bad_json", /body of 1 bytes is not JSON/],
-    ["an empty body", "", 400, "bad_json", /body of 0 bytes/],
+    ["an empty body", "", 400, "bad_json", /body of 0 bytes.*, at position 0\. Nothing was done\. Send/],
+    ["names without quotes", "{records: 1}", 400, "bad_json", /at position 1\. .* double quotes/],
+    ["one bracket too many", '{"records": []]}', 400, "bad_json", /is not JSON/],
+    [
+      "a list that is none",
+      { records: {} },
+      400,
+      "invalid_request",
+      /^body\/records must be a list, got \{\}/,
+    ],
+    [
+      "half a header and a time that is none",
+      { records: [{ body: "x", headers: [["a"]], timestamp: 1.5 }] },
+      400,
+      "invalid_request",
+      /headers\/0 must have at least 2 elements, got .*timestamp must be an integer, got 1.5/,
+    ],
     ["an empty batch", { records: [] }, 400, "invalid_request", /at least one record, got none/],
-    ["no records at all", {}, 400, "invalid_request", /body\/records .*got nothing/],
+    [
+      "no records at all",
+      {},
+      400,
+      "invalid_request",
+      /^body\/records is missing; it must be a list\. Nothing/,
+    ],
     [
       "1,001 records",
       { records: records(1_001) },

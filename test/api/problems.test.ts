@@ -94,9 +94,42 @@ describe("details", () => {
       details: { answered_regions: ["us-east-1"], code: "nonsense", status: 200 },
     });
     const { problem } = await failing(unavailable("metadata could not be read", "none", cause));
-    expect(problem).toMatchObject({ code: "unavailable", status: 503, answered_regions: ["us-east-1"] });
+    expect(problem).toMatchObject({
+      code: "insufficient_regions",
+      status: 503,
+      side_effects: "none",
+      answered_regions: ["us-east-1"],
+    });
     expect(problem.detail).toBe("metadata could not be read: metadata lacks a majority");
   });
+
+  test.each([
+    [
+      "unavailable",
+      "none",
+      /^log orders: 1 of 3 regions answers and 2 are needed; nothing was appended; try/,
+    ],
+    ["unknown_outcome", "possible", /needed; the append may have happened or not: .* with match_seq_num 7\./],
+  ] as const)(
+    "a lost metadata majority is one code, in plain words first: %s",
+    async (code, effects, words) => {
+      const cause = new FencelineError("insufficient_regions", {
+        message: "metadata get: no majority",
+        sideEffects: "none",
+        details: {
+          answered_regions: ["us-east-1"],
+          silent_regions: ["us-east-2", "us-west-2"],
+          needed_regions: 2,
+        },
+      });
+      const details = code === "unknown_outcome" ? { start_seq_num: 7 } : {};
+      const error = new FencelineError(code, { message: "why", sideEffects: effects, details, cause });
+      const { problem } = await failing(error);
+      expect(problem).toMatchObject({ status: 503, code: "insufficient_regions", side_effects: effects });
+      expect(problem.detail).toMatch(words);
+      expect(problem.detail).toMatch(/In detail: why: metadata get: no majority$/);
+    },
+  );
 
   test("an outcome unknown because regions are silent is 503 like every lack of regions", async () => {
     const details = { answered_regions: ["us-east-1"], silent_regions: ["us-east-2", "us-west-2"] };

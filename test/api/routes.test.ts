@@ -213,13 +213,21 @@ describe("every answer", () => {
     expect((await send("HEAD", "/v1/health")).status).toBe(200);
   });
 
-  test("health says which losses can be survived: min(R - minRegions, what metadata survives)", async () => {
+  test("health says which losses can be survived: min(regions up - minRegions, what metadata survives)", async () => {
     const health = await (await apiUnderTest().send("GET", "/v1/health")).json();
     expect(health).toMatchObject({ region: "us-east-1", status: "ok", survivable_region_losses: 1 });
-    const losses = (regionCount: number, minRegions: number, metadataMode: "strong" | "home") =>
-      survivableRegionLosses({ regionCount, minRegions, metadataMode });
-    expect([losses(3, 2, "strong"), losses(3, 3, "strong"), losses(5, 2, "strong")]).toEqual([1, 0, 1]);
-    expect([losses(2, 1, "strong"), losses(1, 1, "strong"), losses(5, 2, "home")]).toEqual([1, 0, 0]);
+    const losses = (regionsUp: number, minRegions: number, metadataSpare: number) =>
+      survivableRegionLosses({ regionsUp, minRegions, metadataSpare });
+    expect([losses(3, 2, 1), losses(3, 3, 1), losses(5, 2, 1), losses(5, 2, 0)]).toEqual([1, 0, 1, 0]);
+    expect([losses(2, 2, 0), losses(1, 2, -1), losses(4, 1, -1)]).toEqual([0, 0, 0]);
+  });
+
+  test("a query parameter that is none is refused with those that there are", async () => {
+    const answer = await apiUnderTest().send("GET", "/v1/logs/x/records?limit=1");
+    expect(answer.status).toBe(400);
+    expect(((await answer.json()) as { detail: string }).detail).toContain(
+      'query does not take "limit"; there are seq_num, count, bytes, consistency',
+    );
   });
 
   test("the OpenAPI document has every route, made from the schemas that check", async () => {

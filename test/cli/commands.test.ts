@@ -4,6 +4,9 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { runCommand } from "../../lib/cli/main.ts";
+import { remedyOf } from "../../lib/cli/silent-endpoint.ts";
+import { NoAnswerError } from "../../lib/client/client-errors.ts";
+import { writeControlFile } from "../../lib/local/control-file.ts";
 import { FencelineError } from "../../lib/protocol/errors.ts";
 import { ScratchDirectory } from "../adapters/scratch-directory.ts";
 import { fakeLedgerId } from "../api/fake-log.ts";
@@ -159,7 +162,8 @@ describe("an append that is interrupted", () => {
     await at(endpoint)("create x");
     endpoint.faults.push("answer lost", "request lost");
     const input = Array.from({ length: 1_500 }, (_, index) => `${index}\n`).join("");
-    expect((await at(endpoint)("append x", input)).code).toBe(0);
+    const appended = await run(["append", "x", "--endpoint", endpoint.url, "--retry-for", "20"], input);
+    expect(appended.code).toBe(0);
     expect((await at(endpoint)("read x")).out).toBe(input);
   });
 
@@ -176,8 +180,8 @@ describe("an append that is interrupted", () => {
     expect(first.err).toContain(
       "0 lines of the input are in log x. The next 1,000 may be there, all of them or none",
     );
-    const [, command = ""] = /Complete it with: fenceline (.*)/.exec(first.err) ?? [];
-    expect(command).toBe(`append x ${file} --match-seq-num 0 --resume`);
+    const [, command = ""] = /Complete it with: npx fenceline (.*)/.exec(first.err) ?? [];
+    expect(command).toBe(`append x ${file} --match-seq-num 0 --resume --endpoint ${endpoint.url}`);
     const second = await at(endpoint)(`${command} --output json`);
     expect(JSON.parse(second.out)).toMatchObject({ records: 1_500, present: 1_000, start: 0, end: 1_500 });
     const third = await at(endpoint)(`${command} --output json`);
@@ -190,7 +194,47 @@ describe("an append that is interrupted", () => {
     await at(endpoint)("create x");
     await using gone = await FaultyEndpoint.open();
     await gone[Symbol.asyncDispose]();
-    expect((await at(gone)("append x", "a\n")).code).toBe(5);
+    const { code, err } = await at(gone)("append x --match-seq-num 3", "a\n");
+    expect(code).toBe(5);
+    expect(err).toContain("Nothing was appended.");
+    expect(err).toContain(
+      "Complete it with the same input and: npx fenceline append x - --match-seq-num 3 --resume",
+    );
+    expect(err).toMatch(/does not answer.*Is it running\? npm start/);
+    const unplaced = await at(gone)("append x", "a\n");
+    expect(unplaced.err).toMatch(/with the same input and: npx fenceline append x - --endpoint/);
+  });
+
+  test("is given up in the time that --retry-for says when the endpoint is silent; its name is told", async () => {
+    await using endpoint = await FaultyEndpoint.open();
+    await at(endpoint)("create x");
+    endpoint.isSilent = true;
+    const begunMs = performance.now();
+    const args = ["--endpoint", endpoint.url, "--retry-for", "2"];
+    const [read, append] = await Promise.all([
+      run(["read", "x", ...args]),
+      run(["append", "x", ...args], "a\n"),
+    ]);
+    expect(performance.now() - begunMs).toBeLessThan(8_000);
+    for (const { code, err } of [read, append]) {
+      expect(code).toBe(5);
+      expect(err).toContain(`${endpoint.url} does not answer`);
+      expect(err).toMatch(/s of silence.*name another region with --endpoint/);
+    }
+  }, 20_000);
+
+  test("names the regions of the cloud that runs here", async () => {
+    await using scratch = await ScratchDirectory.make();
+    const regions = [
+      { name: "us-east-1", url: "http://127.0.0.1:1" },
+      { name: "us-east-2", url: "http://127.0.0.1:2" },
+    ];
+    await writeControlFile(scratch.path, { pid: 1, url: "", token: "", regions });
+    const error = new NoAnswerError("silent", "none", undefined, "http://127.0.0.1:1");
+    expect(await remedyOf(error, scratch.path)).toMatch(
+      /^us-east-1 \(http:\/\/127.0.0.1:1\) does not answer.*with --endpoint http:\/\/127.0.0.1:2$/,
+    );
+    expect(await remedyOf(new Error("else"), scratch.path)).toBeUndefined();
   });
 
   test("by the person at the terminal stops, and says what is in the log", async () => {
@@ -211,8 +255,14 @@ describe("exit codes", () => {
     await using endpoint = await FaultyEndpoint.open();
     await at(endpoint)("create x");
     await at(endpoint)("append x", "a\nb\n");
-    expect((await at(endpoint)("append x --match-seq-num 1", "b\n")).code).toBe(3);
-    expect((await at(endpoint)("append x --match-seq-num 0 --resume", "a\nX\n")).code).toBe(3);
+    const taken = await at(endpoint)("append x --match-seq-num 1", "b\n");
+    expect(taken.code).toBe(3);
+    expect(taken.err).toContain(
+      "was not compared: log x already ends at 2; to compare and go on, add --resume",
+    );
+    const different = await at(endpoint)("append x --match-seq-num 0 --resume", "a\nX\n");
+    expect(different.code).toBe(3);
+    for (const { err } of [taken, different]) expect(err).not.toMatch(/Complete it/);
     expect((await at(endpoint)("append x --match-seq-num 1 --resume", "b\nc\n")).code).toBe(0);
     expect(endpoint.bodies("x")).toEqual(["a", "b", "c"]);
   });
@@ -235,6 +285,8 @@ describe("exit codes", () => {
     [["logs", "--endpoint", "not a url"]],
     [["create", "x", "--preset", "huge"]],
     [["local", "--port", "99999"]],
+    [["local", "regoin", "us-east-1", "down"]],
+    [["local", "region", "us-east-1", "dwon"]],
     [["local", "--regions", "0", "--data", "/nowhere"]],
     [["local", "region", "us-east-1", "down", "--data", "/no/such/directory"]],
   ])("2 for %j, with nothing on stdout", async (args) => {
@@ -243,15 +295,27 @@ describe("exit codes", () => {
     expect(err).not.toBe("");
   });
 
+  test("2: a misspelt word of local is told with the words that there are", async () => {
+    expect((await run(["local", "region", "us-east-1", "dwon"])).err).toMatch(/down, up or add, not dwon/);
+    expect((await run(["local", "regoin", "us-east-1", "down"])).err).toMatch(/regoin.*region or bookie/);
+  });
+
   test("2: a name or a line that no log takes", async () => {
     await using endpoint = await FaultyEndpoint.open();
     await at(endpoint)("create x");
     const dotted = await at(endpoint)("create a/../b");
     expect(dotted.code).toBe(2);
     expect(dotted.err).toContain("[invalid_request]");
+    expect(dotted.err).not.toMatch(/openapi|path\/log|Percent-encode/);
+    const sizes = "--ensemble 3 --write-quorum 4 --ack-quorum 2 --min-regions 2";
+    expect((await at(endpoint)(`create y ${sizes}`)).err).toContain(
+      "the quorum sizes must keep --ensemble >= --write-quorum",
+    );
     const missing = await at(endpoint)("append x /no/such/file");
     expect(missing.code).toBe(2);
     expect(missing.err).toContain("/no/such/file cannot be read: ENOENT");
+    expect(missing.err).toContain("Nothing was appended.");
+    expect(missing.err).not.toContain("Complete it");
     const { code, err } = await at(endpoint)("append x", Buffer.alloc(1024 * 1024, "x"));
     expect(code).toBe(2);
     expect(err).toContain("line 1 has 1048576 bytes or more, and a record holds at most 1048568");

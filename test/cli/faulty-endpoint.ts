@@ -12,6 +12,8 @@ export class FaultyEndpoint implements AsyncDisposable {
   readonly logs = new FakeLogs();
   /** Taken by appends in turn. */
   readonly faults: AppendFault[] = [];
+  /** Whether all requests stay without an answer from now on. */
+  isSilent = false;
   /** Bodies of the append requests that came. */
   readonly requests: string[] = [];
   #late: (() => Promise<unknown>)[] = [];
@@ -57,6 +59,7 @@ export class FaultyEndpoint implements AsyncDisposable {
     request: Request,
     handle: (request: Request) => Promise<Response>,
   ): Promise<Response | "no answer"> {
+    if (this.isSilent) return await new Promise<never>(() => {});
     if (request.method !== "POST") return await handle(request);
     const body = await request.text();
     this.requests.push(body);

@@ -51,6 +51,17 @@ describe.each(["shared", "exclusive", "resume"] as const)("%s", (mode) => {
     expect(append.next).toBe(5);
   });
 
+  test("an answer lost, and then no read of its place: the batch stays in doubt (O2)", async () => {
+    await using endpoint = await endpointWithLog();
+    endpoint.faults.push("answer lost");
+    endpoint.logs.read = async () => {
+      throw new FencelineError("unavailable", { message: "no", sideEffects: "none" });
+    };
+    const failure = appendTo(endpoint, mode, 0, 300).append(bytes("a"));
+    await expect(failure).rejects.toThrow(BatchInDoubtError);
+    expect(endpoint.bodies("orders")).toEqual(["a"]);
+  });
+
   test("every request is conditional (O1)", async () => {
     await using endpoint = await endpointWithLog();
     const append = appendTo(endpoint, mode, 0);

@@ -32,6 +32,7 @@ describe.each(["refusing", "hanging"] as const)("%s", (manner) => {
     const health = await (await fetch(`${running.url("us-east-1")}/v1/health`)).json();
     expect(health).toMatchObject({
       status: "degraded",
+      survivable_region_losses: 0,
       detail: expect.stringContaining("us-east-2 is down"),
     });
     await running.cloud.setRegion("us-east-2", "up");
@@ -62,11 +63,24 @@ describe.each(["refusing", "hanging"] as const)("%s", (manner) => {
     const regions = { answered_regions: ["us-east-1"], silent_regions: ["us-east-2", "us-west-2"] };
     expect(inDoubt.problem).toMatchObject({ status: 503, side_effects: "possible", ...regions });
     const refused = await problemOf(east.append("orders", batchOf("refused"), "utf8"));
-    expect(refused.problem).toMatchObject({ status: 503, retryable: true, side_effects: "none", ...regions });
+    expect(refused.problem).toMatchObject({
+      status: 503,
+      code: "insufficient_regions",
+      retryable: true,
+      side_effects: "none",
+      ...regions,
+    });
+    expect(refused.problem.detail).toMatch(/^log orders: 1 of 3 regions answers.*; nothing was appended; /);
     const read = await problemOf(east.tail("orders"));
     expect(read.problem).toMatchObject({ status: 503, side_effects: "none", ...regions });
     const health = await (await fetch(`${running.url("us-east-1")}/v1/health`)).json();
-    expect(health).toMatchObject({ status: "unavailable" });
+    expect(health).toMatchObject({
+      status: "unavailable",
+      survivable_region_losses: 0,
+      detail: expect.stringContaining("local reads too, answer 503"),
+    });
+    const local = await problemOf(east.tail("orders", "local"));
+    expect(local.problem).toMatchObject({ status: 503, code: "insufficient_regions", side_effects: "none" });
     await running.cloud.setRegion("us-west-2", "up");
     await running.cloud.setRegion("us-east-2", "up");
     await east.append("orders", batchOf("after"), "utf8");

@@ -1,0 +1,30 @@
+/** What to do when an endpoint does not answer: its region's name, and another one's address. */
+import { resolve } from "node:path";
+import { NoAnswerError } from "../client/client-errors.ts";
+import { type ControlAddress, readControlFile } from "../local/control-file.ts";
+import { DATA_DEFAULT, ENDPOINT_DEFAULT } from "./options.ts";
+
+const ANOTHER_DEFAULT = "http://127.0.0.1:4702";
+
+/** Undefined if the error has no silent endpoint at its root. Names come from the cloud of `dataDir`. */
+export async function remedyOf(error: unknown, dataDir = resolve(DATA_DEFAULT)): Promise<string | undefined> {
+  const root = error instanceof Error && error.cause instanceof NoAnswerError ? error.cause : error;
+  if (!(root instanceof NoAnswerError)) return undefined;
+  const { endpoint } = root;
+  const regions = await regionsOf(dataDir);
+  const name = regions.find(({ url }) => url === endpoint)?.name;
+  const other = name === undefined ? undefined : regions.find(({ url }) => url !== endpoint)?.url;
+  const generic = endpoint === ENDPOINT_DEFAULT ? ANOTHER_DEFAULT : "<url>";
+  return (
+    `${name === undefined ? endpoint : `${name} (${endpoint})`} does not answer. Is it running? npm start; ` +
+    `or name another region with --endpoint ${other ?? generic}`
+  );
+}
+
+async function regionsOf(dataDir: string): Promise<ControlAddress["regions"]> {
+  try {
+    return (await readControlFile(dataDir)).regions;
+  } catch {
+    return []; // no cloud runs there: its names are not needed
+  }
+}
