@@ -136,7 +136,7 @@ describe("mutants", () => {
       const { violation } = await runMutant(plan);
       if (violation === undefined) continue;
       expect(violation.checker).not.toBe("failure");
-      const reduction = await smallest(plan, violation, runMutant);
+      const reduction = await smallest(plan, violation, runMutant, 40);
       const small = reduced(plan, reduction);
       expect(small.faults.length + small.actors.length).toBeLessThan(plan.faults.length + plan.actors.length);
       expect((await runMutant(small)).violation?.checker).toBe(violation.checker);

@@ -16,7 +16,7 @@ export interface Reduction {
 export const WHOLE: Reduction = { without: [], operationsMax: Number.POSITIVE_INFINITY };
 
 /** Runs that the search may take. */
-const TRIES_MAX = 200;
+const TRIES = 200;
 
 export function reduced(plan: Plan, { without, operationsMax }: Reduction): Plan {
   return {
@@ -33,18 +33,36 @@ export async function smallest(
   plan: Plan,
   violation: Violation,
   run: (plan: Plan) => Promise<RunResult> = runPlan,
+  tries = TRIES,
 ): Promise<Reduction> {
-  let best = WHOLE;
-  let tries = 0;
+  let left = tries;
   const stillWrong = async (candidate: Reduction): Promise<boolean> => {
-    if (tries >= TRIES_MAX) return false;
-    tries++;
-    const result = await run(reduced(plan, candidate));
-    return result.violation?.checker === violation.checker;
+    if (left <= 0) return false;
+    left--;
+    return (await run(reduced(plan, candidate))).violation?.checker === violation.checker;
   };
+  // Few operations first: the runs that follow are the shorter for it.
+  const busy = await fewestOperations(plan, WHOLE, stillWrong);
+  const small = await fewestParts(plan, busy, stillWrong);
+  return await fewestOperations(plan, small, stillWrong);
+}
 
+type StillWrong = (candidate: Reduction) => Promise<boolean>;
+
+async function fewestOperations(plan: Plan, from: Reduction, stillWrong: StillWrong): Promise<Reduction> {
+  const most = Math.max(...plan.actors.map(({ operations }) => Math.min(operations, from.operationsMax)));
+  for (let operationsMax = 2; operationsMax < most; operationsMax = Math.ceil(operationsMax * 1.7)) {
+    const candidate = { ...from, operationsMax };
+    if (await stillWrong(candidate)) return candidate;
+  }
+  return from;
+}
+
+/** Leaves out halves, quarters and so on, as long as that still goes wrong. */
+async function fewestParts(plan: Plan, from: Reduction, stillWrong: StillWrong): Promise<Reduction> {
+  let best = from;
   let parts = [...plan.actors.map(({ name }) => name), ...plan.faults.map((_, index) => `fault-${index}`)];
-  for (let size = Math.ceil(parts.length / 2); size >= 1 && tries < TRIES_MAX; ) {
+  for (let size = Math.ceil(parts.length / 2); size >= 1; ) {
     const kept: string[] = [];
     for (let start = 0; start < parts.length; start += size) {
       const chunk = parts.slice(start, start + size);
@@ -54,15 +72,8 @@ export async function smallest(
     }
     const progress = kept.length < parts.length;
     parts = kept;
-    if (size > 1) size = Math.ceil(size / 2);
-    else if (!progress) break;
-  }
-  let operations = Math.max(0, ...plan.actors.map((actor) => actor.operations));
-  for (let step = operations / 2; step >= 1; step /= 2) {
-    const candidate = { ...best, operationsMax: Math.max(1, Math.floor(operations - step)) };
-    if (!(await stillWrong(candidate))) continue;
-    best = candidate;
-    operations = candidate.operationsMax;
+    if (size === 1 && !progress) break;
+    size = size > 1 ? Math.ceil(size / 2) : 1;
   }
   return best;
 }

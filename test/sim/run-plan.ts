@@ -6,6 +6,7 @@ import { checkers } from "./checkers/all-checkers.ts";
 import { isMessageFault } from "./faults.ts";
 import { Judge, judgeLedgers, judgeTails } from "./judge.ts";
 import { judgeLogs } from "./judge-logs.ts";
+import type { Observer } from "./observations.ts";
 import { Observers } from "./observers.ts";
 import type { Plan } from "./plan.ts";
 import { RunCounter, type RunCounts } from "./run-counts.ts";
@@ -25,7 +26,13 @@ export interface RunResult {
 /** After the last thaw, and before the last look. */
 const AFTERMATH_MS = 60_000;
 
-export async function runPlan(plan: Plan, options: { readonly trace?: boolean } = {}): Promise<RunResult> {
+export interface RunOptions {
+  readonly trace?: boolean;
+  /** Watches beside the checkers. */
+  readonly watch?: (world: World) => Observer;
+}
+
+export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<RunResult> {
   const verdict = new Verdict();
   const observers = new Observers();
   const world = new World(plan, observers, verdict);
@@ -34,6 +41,7 @@ export async function runPlan(plan: Plan, options: { readonly trace?: boolean } 
   observers.watch([
     ...(trace === undefined ? [] : [trace]),
     counter,
+    ...(options.watch === undefined ? [] : [options.watch(world)]),
     ...checkers.map((checker) =>
       checker.watch(world, (what, subject) => verdict.report(checker.name, what, subject)),
     ),

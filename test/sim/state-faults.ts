@@ -73,6 +73,7 @@ function flipped(entry: SealedEntry, where: number): SealedEntry {
 function lose(world: World, fault: StateFault, bookie: SimulatedBookie): void {
   world.faults.count(fault.kind);
   bookie.storage.offline = true;
+  bookie.storage.damaged = true;
   world.scheduler.at(fault.toMs, () => {
     bookie.storage.offline = false;
     bookie.storage.empty(fault.kind === "storage-replaced" ? `${bookie.identity}-other` : undefined);

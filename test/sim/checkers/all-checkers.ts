@@ -9,6 +9,7 @@ import { closedWhole } from "./closed-whole.ts";
 import { ensembleChanges } from "./ensemble-changes.ts";
 import { ledgerTransitions } from "./ledger-transitions.ts";
 import { linearizableLogs } from "./linearizable-logs.ts";
+import { noAlarms } from "./no-alarms.ts";
 import { noLateAdds } from "./no-late-adds.ts";
 import { oneClosedEnd } from "./one-closed-end.ts";
 import { sealsKept } from "./seals-kept.ts";
@@ -31,5 +32,6 @@ export const checkers: readonly Checker[] = [
   strongReads,
   acknowledgedKept,
   segmentsChain,
+  noAlarms,
   linearizableLogs,
 ];

@@ -73,6 +73,11 @@ export const logMutants: readonly Mutant[] = [
           "    const beyond = Math.max(end, segment.first + 1) as SeqNum;\n" +
           "    const next = await firstAtOrAbove(this.ports.metadata, this.log.log, beyond, this.#queries);",
       },
+      {
+        file: READER,
+        from: `    return next.first > this.#position ? { to: "d" } : enter(next);`,
+        to: "    return enter(next);",
+      },
     ],
     profiles: ALL,
   },

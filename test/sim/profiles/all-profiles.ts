@@ -7,8 +7,10 @@ import {
   bookieOutages,
   cuts,
   damage,
+  laggingReplicas,
   longStops,
   messageFaults,
+  metadataBrownouts,
   metadataOutage,
   regionOutages,
   rollingOutages,
@@ -37,6 +39,8 @@ export const profiles: readonly Profile[] = [
     name: "lossy",
     tails: [0.03, 500],
     faults: (scene) => [
+      ...some(scene, 0.4, laggingReplicas),
+      ...some(scene, 0.3, (one) => metadataBrownouts(one, one.random.integer(1, 4))),
       ...messageFaults(scene, 0.5, 0.3),
       ...cuts(scene, scene.random.integer(0, 3)),
       ...some(scene, 0.3, (one) => bookieOutages(one, one.random.integer(1, 3))),
@@ -48,6 +52,8 @@ export const profiles: readonly Profile[] = [
     name: "region-loss",
     tails: [0.02, 300],
     faults: (scene) => [
+      ...some(scene, 0.4, laggingReplicas),
+      ...some(scene, 0.3, (one) => metadataBrownouts(one, one.random.integer(1, 4))),
       ...regionOutages(scene, scene.random.integer(1, 3)),
       ...some(scene, 0.3, metadataOutage),
       ...some(scene, 0.95, damage),
@@ -59,6 +65,7 @@ export const profiles: readonly Profile[] = [
     name: "freeze",
     tails: [0.03, 2_000],
     faults: (scene) => [
+      ...some(scene, 0.4, laggingReplicas),
       ...stops(scene, scene.random.integer(3, 12), 0.25),
       ...some(scene, 0.95, damage),
       ...some(scene, 0.5, (one) => wrongClocks(one, 4)),
@@ -70,6 +77,8 @@ export const profiles: readonly Profile[] = [
     name: "storm",
     tails: [0.04, 5_000],
     faults: (scene) => [
+      ...some(scene, 0.4, laggingReplicas),
+      ...some(scene, 0.3, (one) => metadataBrownouts(one, one.random.integer(1, 4))),
       ...messageFaults(scene, 0.5, 0.25),
       ...cuts(scene, scene.random.integer(0, 6)),
       ...some(scene, 0.3, (one) => bookieOutages(one, one.random.integer(1, 4))),
@@ -102,6 +111,8 @@ export const profiles: readonly Profile[] = [
     name: "combined",
     tails: [0.05, 3_000],
     faults: (scene) => [
+      ...some(scene, 0.4, laggingReplicas),
+      ...some(scene, 0.3, (one) => metadataBrownouts(one, one.random.integer(1, 4))),
       ...messageFaults(scene, 0.4, 0.2),
       ...some(scene, 0.5, (one) => cuts(one, 2)),
       ...some(scene, 0.2, (one) => bookieOutages(one, one.random.integer(1, 3))),

@@ -107,6 +107,47 @@ export function regionOutages(scene: Scene, count: number): Fault[] {
   }).flat();
 }
 
+/** Replicas of the metadata that lag: whatever a region reads without demanding consistency is old for a while. */
+export function laggingReplicas(scene: Scene): Fault[] {
+  const { random, world, calmMs } = scene;
+  return random
+    .shuffled(world.regions)
+    .slice(0, random.integer(1, 2))
+    .map((region): MessageFault => {
+      const [fromMs, toMs] = windowIn(random, calmMs);
+      const delayMs: readonly [number, number] = [300, random.pick([3_000, 30_000])];
+      return {
+        kind: "stale",
+        wire: "metadata",
+        from: { region },
+        to: "*",
+        probability: 1,
+        fromMs,
+        toMs,
+        delayMs,
+      };
+    });
+}
+
+/** Seconds in which the metadata store hardly answers, and in which what was given up takes effect late. */
+export function metadataBrownouts(scene: Scene, count: number): Fault[] {
+  const { random, calmMs } = scene;
+  return Array.from({ length: count }, (): Fault[] => {
+    const fromMs = random.between(0, calmMs);
+    const toMs = Math.min(calmMs, fromMs + random.logBetween(500, 8_000));
+    const at = { wire: "metadata", from: "*", to: "*", fromMs, toMs } as const;
+    const delayMs: readonly [number, number] = [2_500, 12_000];
+    return [
+      { ...at, kind: "request-late", probability: random.between(0.1, 0.4), delayMs },
+      {
+        ...at,
+        kind: random.pick(["throttled", "failed-before"] as const),
+        probability: random.between(0.2, 0.6),
+      },
+    ];
+  }).flat();
+}
+
 /** The metadata's home region is lost: nobody's consistent call succeeds. */
 export function metadataOutage(scene: Scene): Fault[] {
   const [fromMs, toMs] = windowIn(scene.random, scene.calmMs);
