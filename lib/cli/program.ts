@@ -17,6 +17,7 @@ import { addLocalCommands } from "./local.ts";
 import { addLogEndCommands } from "./log-end.ts";
 import { seqNum, wholeNumber } from "./options.ts";
 import { writeData, writeResult } from "./output.ts";
+import { addOwnerCommands } from "./owner.ts";
 import { addPlacementCommands } from "./placement.ts";
 import { type ReadFormat, readCommand } from "./read.ts";
 import { addBookieCommands, addRegionCommands } from "./regions.ts";
@@ -36,6 +37,7 @@ export function buildProgram(context: CommandContext): Command {
   addRead(program, context);
   addLogs(program, context);
   addLogEndCommands(program, context);
+  addOwnerCommands(program, context);
   addLedger(program, context);
   addRegionCommands(program, context);
   addBookieCommands(program, context);

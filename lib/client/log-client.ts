@@ -3,6 +3,7 @@
  * whether that is safe.
  */
 import type { DeletedJson, SealedJson, TrimmedJson } from "../api/log-end-wire.ts";
+import type { OwnershipJson } from "../api/owner-wire.ts";
 import type { Problem } from "../api/problem.ts";
 import type {
   BookieJson,
@@ -25,6 +26,7 @@ import type {
 } from "../api/wire.ts";
 import type { SideEffects } from "../protocol/errors.ts";
 import { ForeignAnswerError, NoAnswerError, ProblemError } from "./client-errors.ts";
+import { NOT_CONNECTED, networkCode, parsed, queryText } from "./http-words.ts";
 
 export interface LogClientOptions {
   /** A region's base URL, without /v1. */
@@ -45,15 +47,6 @@ export interface ReadOptions {
 }
 
 const TIMEOUT_MS = 30_000;
-
-/** Failures to connect: nothing can have reached the server. */
-const NOT_CONNECTED = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
 
 interface RequestFields {
   readonly method: "GET" | "PUT" | "POST" | "PATCH" | "DELETE";
@@ -133,6 +126,21 @@ export class LogClient {
   async deleteLog(log: string, incarnation?: string): Promise<DeletedJson> {
     const query = { incarnation };
     return (await this.#send<DeletedJson>({ method: "DELETE", path: logPath(log), query })).json;
+  }
+
+  owner(log: string): Promise<OwnershipJson> {
+    return this.#get(logPath(log, "/owner"));
+  }
+
+  /** Safe to repeat: a log that the region owns stays as it is. */
+  async transferOwner(log: string, region: string): Promise<OwnershipJson> {
+    const request = { method: "POST", path: logPath(log, "/owner/transfer"), body: { region } } as const;
+    return (await this.#send<OwnershipJson>(request)).json;
+  }
+
+  /** Safe to repeat. Null: anywhere. */
+  preferRegion(log: string, region: string | null): Promise<LogJson> {
+    return this.#patch<LogJson>(logPath(log), { preferred_region: region });
   }
 
   showLedger(id: string): Promise<LedgerJson> {
@@ -221,24 +229,4 @@ function logPath(log: string, rest = ""): string {
 
 function regionPath(region: string): string {
   return `/v1/regions/${encodeURIComponent(region)}`;
-}
-
-function queryText(query: RequestFields["query"] = {}): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined);
-  if (given.length === 0) return "";
-  return `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** What the network said, in a word; "" if it said nothing of its own. */
-function networkCode(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
 }
