@@ -21,6 +21,7 @@ import { addOwnerCommands } from "./owner.ts";
 import { addPlacementCommands } from "./placement.ts";
 import { type ReadFormat, readCommand } from "./read.ts";
 import { addBookieCommands, addRegionCommands } from "./regions.ts";
+import { addVerify } from "./verify.ts";
 
 export function buildProgram(context: CommandContext): Command {
   const program = new Command("fenceline")
@@ -42,6 +43,7 @@ export function buildProgram(context: CommandContext): Command {
   addRegionCommands(program, context);
   addBookieCommands(program, context);
   addPlacementCommands(program, context);
+  addVerify(program, context);
   program.addHelpText("after", EXIT_CODES);
   return program;
 }

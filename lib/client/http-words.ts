@@ -1,4 +1,30 @@
-/** What a request says to the network, and what that says back, in words. */
+/** What a request says to the network, and what that says back: paths, queries, words. */
+import type { WireFormat } from "./log-client.ts";
+
+export interface RequestFields {
+  readonly method: "GET" | "PUT" | "POST" | "PATCH" | "DELETE";
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly format?: WireFormat | undefined;
+  readonly body?: unknown;
+  readonly prefer?: "no-forward";
+}
+
+export interface Answered<T> {
+  readonly status: number;
+  readonly json: T;
+  /** The region that owns the log, if the answer names it. */
+  readonly owner: string | undefined;
+}
+
+export function logPath(log: string, rest = ""): string {
+  return `/v1/logs/${encodeURIComponent(log)}${rest}`;
+}
+
+export function regionPath(region: string): string {
+  return `/v1/regions/${encodeURIComponent(region)}`;
+}
+
 /** Failures to connect: nothing can have reached the server. */
 export const NOT_CONNECTED = new Set([
   "ECONNREFUSED",
