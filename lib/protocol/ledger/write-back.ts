@@ -17,6 +17,7 @@ import type { PlacementAnswer } from "../placement/placement.ts";
 import type { SealedEntry } from "../ports.ts";
 import { askBookie, entryCall } from "./ask-bookie.ts";
 import { isGenuine } from "./entry.ts";
+import { judgeReplacement } from "./judge-replacement.ts";
 import { type Fragment, type LedgerInRecovery, lastFragment, withFragment } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { isAckSet, writeSet } from "./write-set.ts";
@@ -131,16 +132,19 @@ export class WriteBack {
   #choose(fragment: Fragment, positions: readonly number[], unfit: ReadonlySet<BookieId>): PlacementAnswer {
     if (positions.length === 0)
       return { kind: "refused", reason: "its ensemble cannot form an ACK set at all" };
-    const request = (chosen: readonly number[]) =>
-      this.ports.placement.replaceBookies({
-        ledgerId: this.ledger.ledgerId,
-        replication: this.ledger.replication,
+    const { ledgerId, replication } = this.ledger;
+    const request = (chosen: readonly number[]) => {
+      const answer = this.ports.placement.replaceBookies({
+        ledgerId,
+        replication,
         ...knownBookies(this.ports),
         excluded: unfit,
         fragment,
         positions: chosen,
         othersMayLeave: true,
       });
+      return judgeReplacement(answer, { before: fragment.ensemble, replication, barred: unfit });
+    };
     let answer = request(positions);
     // Not all can be replaced: one more bookie may be enough for an ACK set.
     for (const position of positions) {
