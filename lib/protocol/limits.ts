@@ -177,20 +177,6 @@ export const limits = {
   /** Pause before a region that is draining, or cannot own, tries again to hand a log over. */
   handOverPauseMs: 2_000,
 
-  // Auditor
-  /** One pass ends after this time, whatever is left for the next one. */
-  auditPassMs: 20_000,
-  /** Ledgers and logs that one pass looks at, and how many at a time. */
-  auditLedgersMax: 1_000,
-  auditLogsMax: 500,
-  auditAtOnce: 8,
-  /** A younger ledger may still be on its way into its log: longer than any opening takes. */
-  auditAgeMs: 2 * MINUTE_MS,
-  /** A lease that expired so long ago was left by a holder that is gone. */
-  auditLeaseExpiredMs: MINUTE_MS,
-  /** How long a log stays with its last owner before it returns to the region that it prefers. */
-  preferReturnMs: MINUTE_MS,
-
   /** Logs whose open segment one process keeps. */
   warmWritersMax: 1_000,
   /** Logs whose name and configuration one process remembers. */
@@ -245,10 +231,5 @@ assert(
   limits.leaseWaitMs + limits.segmentOpenTimeoutMs < limits.transferTimeoutMs,
   "a transfer outlives one wait for the lease and one opening of a segment",
 );
-assert(
-  2 * (limits.appendDeadlineMs + limits.segmentOpenTimeoutMs) < limits.auditAgeMs,
-  "the auditor leaves ledgers alone that an opening is about to name",
-);
-assert(limits.leaseTtlMs + limits.leaseSkewMaxMs < limits.auditLeaseExpiredMs, "a lease outlives its skew");
 assert(limits.batchBytesMax <= limits.waitingBytesMax, "one batch may wait");
 assert(limits.identityCheckAgeMaxMs <= MINUTE_MS, "rule 21: under a minute");

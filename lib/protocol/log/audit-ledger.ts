@@ -19,6 +19,7 @@ import { recoverLedger } from "../ledger/recover-ledger.ts";
 import { limits } from "../limits.ts";
 import { removeItem, updateItem } from "../update-item.ts";
 import { within } from "../waiting.ts";
+import { auditLimits } from "./audit-limits.ts";
 import { collectUnnamed } from "./collect-unnamed.ts";
 import { finishDeletion } from "./delete-log.ts";
 import type { LogPorts } from "./log-ports.ts";
@@ -38,7 +39,7 @@ export type LedgerVerdict =
 
 /** Throws what recovery, the passes and the ports throw. */
 export async function auditLedger(ports: LogPorts, listing: LedgerListing): Promise<LedgerVerdict> {
-  if (ports.clock.nowMs() - listing.createdAtMs < limits.auditAgeMs) return "young"; // J1
+  if (ports.clock.nowMs() - listing.createdAtMs < auditLimits.ageMs) return "young"; // J1
   const item = (await ports.metadata.get(ledgerKey(listing.ledgerId), "consistent"))?.item;
   if (item?.kind !== "ledger") return await forget(ports, listing);
   if (item.state === "DELETED") return await sweep(ports, listing);
@@ -113,5 +114,5 @@ async function writerOf(
   if (clean && tail?.ledgerId === ledgerId) return "alive";
   const sinceMs = clock.nowMs() - expiresAtMs;
   const isFromTheFuture = -sinceMs > limits.leaseTtlMs + limits.leaseSkewMaxMs;
-  return isFromTheFuture || sinceMs > limits.auditLeaseExpiredMs ? "gone" : "alive";
+  return isFromTheFuture || sinceMs > auditLimits.leaseExpiredMs ? "gone" : "alive";
 }

@@ -11,10 +11,10 @@
  */
 import type { LogName, Region } from "../ids.ts";
 import { DIRECTORY_SHARDS, directoryPartition, type LogItem, ledgerListingPartition } from "../items.ts";
-import { limits } from "../limits.ts";
 import type { Versioned } from "../ports.ts";
 import { randomBelow } from "../random.ts";
 import { auditLedger, type LedgerVerdict } from "./audit-ledger.ts";
+import { auditLimits } from "./audit-limits.ts";
 import { auditSegments } from "./audit-segments.ts";
 import { findLog } from "./log-names.ts";
 import type { LogPorts } from "./log-ports.ts";
@@ -67,14 +67,14 @@ export class Auditor {
       returned: 0,
       failures: 0,
     };
-    const giveUpAtMs = this.ports.clock.monotonicMs() + limits.auditPassMs;
+    const giveUpAtMs = this.ports.clock.monotonicMs() + auditLimits.passMs;
     const ledgers = {
       cursor: this.#ledgers,
-      max: limits.auditLedgersMax,
+      max: auditLimits.ledgersMax,
       partition: (shard: number) => ledgerListingPartition(region, shard),
     };
     await this.#walk(ledgers, giveUpAtMs, counts, (one) => this.#auditLedger(one, counts));
-    const logs = { cursor: this.#logs, max: limits.auditLogsMax, partition: directoryPartition };
+    const logs = { cursor: this.#logs, max: auditLimits.logsMax, partition: directoryPartition };
     await this.#walk(logs, giveUpAtMs, counts, (one) => this.#auditLog(one, counts));
     return counts;
   }
@@ -90,9 +90,9 @@ export class Auditor {
     let left = over.max;
     for (let shards = 0; shards <= DIRECTORY_SHARDS && left > 0; ) {
       const page = await this.#page(over.partition(cursor.shard), cursor.after, left, counts);
-      for (let start = 0; start < page.length; start += limits.auditAtOnce) {
+      for (let start = 0; start < page.length; start += auditLimits.atOnce) {
         if (this.ports.clock.monotonicMs() >= giveUpAtMs) return;
-        const some = page.slice(start, start + limits.auditAtOnce);
+        const some = page.slice(start, start + auditLimits.atOnce);
         const done = await Promise.allSettled(some.map(visit));
         counts.failures += done.filter(({ status }) => status === "rejected").length;
         cursor.after = some.at(-1)?.key.sort;
@@ -145,6 +145,6 @@ export class Auditor {
     const { region, topology, clock } = this.ports;
     if (preferredRegion !== region) return false;
     if ((topology.states?.().regions.get(region) ?? "accepting") !== "accepting") return false;
-    return clock.nowMs() - ownedSinceMs >= limits.preferReturnMs;
+    return clock.nowMs() - ownedSinceMs >= auditLimits.preferReturnMs;
   }
 }

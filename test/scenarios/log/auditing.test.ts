@@ -5,6 +5,7 @@ import { ledgerListingKey } from "../../../lib/protocol/items.ts";
 import { createLedger } from "../../../lib/protocol/ledger/create-ledger.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { Auditor } from "../../../lib/protocol/log/audit.ts";
+import { auditLimits } from "../../../lib/protocol/log/audit-limits.ts";
 import { LOG, type LogClient, LogWorld } from "./log-world.ts";
 
 const east = region("east");
@@ -28,7 +29,7 @@ const states = async (w: LogWorld) =>
 const listed = async (w: LogWorld, id: LedgerId, where = east) =>
   (await w.world.metadata.get(ledgerListingKey(where, id), "consistent"))?.item;
 
-const old = (w: LogWorld) => w.world.clock.jump(limits.auditAgeMs);
+const old = (w: LogWorld) => w.world.clock.jump(auditLimits.ageMs);
 
 const recoveries = (w: LogWorld) =>
   w.world.trace.filter((event) => event.event === "recovery-started").length;
@@ -61,7 +62,7 @@ describe("open ledgers", () => {
   test("behind a dirty lease that expired long ago it is recovered: the tail can be read at once", async () => {
     const { w, p, q } = await world();
     await p.append("a");
-    w.world.clock.jump(limits.auditAgeMs - 1);
+    w.world.clock.jump(auditLimits.ageMs - 1);
     expect(await audit(w)).toMatchObject({ verdicts: { young: 1 } });
     w.world.clock.jump(1);
     expect(await audit(w)).toMatchObject({ verdicts: { recovered: 1 } });
@@ -190,7 +191,7 @@ describe("a log with a preferred region", () => {
   test("comes home after a while, cleanly, by its own region's auditor and no other", async () => {
     const { w, p, q } = await ownedByWest();
     expect(await audit(w)).toMatchObject({ returned: 0 });
-    w.world.clock.jump(limits.preferReturnMs);
+    w.world.clock.jump(auditLimits.preferReturnMs);
     expect(await audit(w, "north")).toMatchObject({ returned: 0 });
     expect(await owner(q, w)).toBe("west");
     expect(await audit(w)).toMatchObject({ returned: 1, failures: 0 });
@@ -211,13 +212,13 @@ describe("a log with a preferred region", () => {
       if (now > 0) await w.run(p.appends.transferOwner(LOG, region("west")));
     }
     expect(returned).toBeGreaterThan(0);
-    expect(returned).toBeLessThanOrEqual(180_000 / limits.preferReturnMs);
+    expect(returned).toBeLessThanOrEqual(180_000 / auditLimits.preferReturnMs);
     expect(await q.read(0)).toEqual(["a"]);
   });
 
   test("stays away from a region that is draining", async () => {
     const { w } = await ownedByWest();
-    w.world.clock.jump(limits.preferReturnMs);
+    w.world.clock.jump(auditLimits.preferReturnMs);
     const { ports, appends } = w.client("A-east", "east");
     ports.topology.states = () => ({ bookies: new Map(), regions: new Map([[east, "draining" as const]]) });
     const auditor = new Auditor(ports, (log, to) => appends.transferOwner(log, to));
@@ -237,7 +238,7 @@ test("E1, E2: a pass is bounded, and the next one goes on where it ended; a fail
   }
   w.faults.fail({ client: "A", port: "metadata", call: "get" }, "before", 3);
   w.faults.at({ client: "A", port: "metadata", call: "get" }, "before", Number.POSITIVE_INFINITY, () => {
-    w.world.clock.jump(limits.auditPassMs / 16); // every look takes long
+    w.world.clock.jump(auditLimits.passMs / 16); // every look takes long
   });
   let failures = 0;
   for (let pass = 0; pass < 12 && seen.size < count; pass++) {
