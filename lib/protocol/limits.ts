@@ -154,6 +154,8 @@ export const limits = {
   ownerHeardMs: 2_000,
   /** Wait for a region to say whether it can own: a round trip around the world and a slow start. */
   ownerAskTimeoutMs: 700,
+  /** A forwarded append that takes longer makes its sender ask whether the owner lives. */
+  ownerWatchMs: 350,
   /**
    * Failures without an answer between them, and the time from the first to now, after which a log may be
    * taken over from its region: three waits, so that detection takes two to three seconds.
@@ -164,6 +166,14 @@ export const limits = {
   ownerFailureGapMaxMs: 5_000,
   /** How long an owner is left alone after it was first seen as owner, on the observer's clock. */
   ownerGuardMs: 1_000,
+  /**
+   * Within so long a time appends resume after a process, or a region, is lost. A process: its lease runs out
+   * (2 s), the next one looks (40 ms at most), and recovers (1 to 2 s). An owner's region: an append in
+   * flight is watched (350 ms), three questions stay without an answer (three times 700 ms and a pause of
+   * 200 ms at most), and the next owner recovers. Recovery is given what is left; the relation is asserted.
+   */
+  resumeMs: 5_000,
+  recoveryUsualMs: 1_900,
   /** Pause before an owner that did not answer is tried again; a random part of as much again is added. */
   ownerRetryPauseMs: 100,
   /** Failures whose names are kept beside their count: more than are under way at a time. */
@@ -226,6 +236,14 @@ assert(
   limits.ownerFailuresMin * (limits.ownerAskTimeoutMs + 2 * limits.ownerRetryPauseMs) + limits.leaseWaitMs <
     limits.appendDeadlineMs / 2,
   "an append outlives the detection of a silent owner",
+);
+assert(
+  limits.leaseTtlMs + 2 * limits.leasePollMs + limits.recoveryUsualMs <= limits.resumeMs &&
+    limits.ownerWatchMs +
+      limits.ownerFailuresMin * (limits.ownerAskTimeoutMs + 2 * limits.ownerRetryPauseMs) +
+      limits.recoveryUsualMs <=
+      limits.resumeMs,
+  "appends resume in time after the loss of a process, and of a region",
 );
 assert(
   limits.leaseWaitMs + limits.segmentOpenTimeoutMs < limits.transferTimeoutMs,
