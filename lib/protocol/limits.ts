@@ -166,26 +166,10 @@ export const limits = {
   ownerFailureGapMaxMs: 5_000,
   /** How long an owner is left alone after it was first seen as owner, on the observer's clock. */
   ownerGuardMs: 1_000,
-  /**
-   * Within so long a time appends resume after a process, or a region, is lost. A process: its lease runs out
-   * (2 s), the next one looks (40 ms at most), and recovers (1 to 2 s). An owner's region: an append in
-   * flight is watched (350 ms), three questions stay without an answer (three times 700 ms and a pause of
-   * 200 ms at most), and the next owner recovers. Recovery is given what is left; the relation is asserted.
-   */
-  resumeMs: 5_000,
-  recoveryUsualMs: 1_900,
   /** Pause before an owner that did not answer is tried again; a random part of as much again is added. */
   ownerRetryPauseMs: 100,
-  /** Failures whose names are kept beside their count: more than are under way at a time. */
-  ownerFailuresNamed: 16,
   /** Time kept back of a caller's patience when its append is forwarded, for the way back. */
   forwardMarginMs: 500,
-  /** Time for a log to change its owner: the opening of a segment, and the wait for the pen before it. */
-  transferTimeoutMs: 20_000,
-  /** Wait for the owner to settle a tail before one's own region takes over. */
-  settleWaitMs: 1_500,
-  /** Pause before a region that is draining, or cannot own, tries again to hand a log over. */
-  handOverPauseMs: 2_000,
 
   /** Logs whose open segment one process keeps. */
   warmWritersMax: 1_000,
@@ -236,18 +220,6 @@ assert(
   limits.ownerFailuresMin * (limits.ownerAskTimeoutMs + 2 * limits.ownerRetryPauseMs) + limits.leaseWaitMs <
     limits.appendDeadlineMs / 2,
   "an append outlives the detection of a silent owner",
-);
-assert(
-  limits.leaseTtlMs + 2 * limits.leasePollMs + limits.recoveryUsualMs <= limits.resumeMs &&
-    limits.ownerWatchMs +
-      limits.ownerFailuresMin * (limits.ownerAskTimeoutMs + 2 * limits.ownerRetryPauseMs) +
-      limits.recoveryUsualMs <=
-      limits.resumeMs,
-  "appends resume in time after the loss of a process, and of a region",
-);
-assert(
-  limits.leaseWaitMs + limits.segmentOpenTimeoutMs < limits.transferTimeoutMs,
-  "a transfer outlives one wait for the lease and one opening of a segment",
 );
 assert(limits.batchBytesMax <= limits.waitingBytesMax, "one batch may wait");
 assert(limits.identityCheckAgeMaxMs <= MINUTE_MS, "rule 21: under a minute");

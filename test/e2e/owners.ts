@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { LogClient } from "../../lib/client/log-client.ts";
 import type { VerifyReport } from "../../lib/client/verify/report.ts";
 import { type VerifyFields, verify, verifyLogName } from "../../lib/client/verify/verify.ts";
-import { limits } from "../../lib/protocol/limits.ts";
+import { ownerLimits } from "../../lib/protocol/log/owner-limits.ts";
 import { ScratchDirectory } from "../adapters/scratch-directory.ts";
 import { CloudProcess, exitOf, spawnCommand } from "../local/cloud-process.ts";
 
@@ -71,7 +71,7 @@ class Load {
     check(report.passed, `${name}: ${report.violationCount} violations, ${report.unknown} unknown outcomes`);
     if (meddle === undefined) this.#calmGapMs = Math.max(this.#calmGapMs, report.longestGapMs);
     // A machine that is busy adds what it adds without any fault.
-    const allowedMs = limits.resumeMs + outageMs + this.#calmGapMs;
+    const allowedMs = ownerLimits.resumeMs + outageMs + this.#calmGapMs;
     check(report.longestGapMs <= allowedMs, `${name}: no append for ${report.longestGapMs} ms`);
     return report;
   }
