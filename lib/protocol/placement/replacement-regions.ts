@@ -17,7 +17,7 @@ import { sumOfLargest, waterFill } from "./region-counts.ts";
 import { type Ceilings, type Effort, legalCeilings, ringLoads, searchRing } from "./ring-search.ts";
 import { type Ring, UNPLACED, windowCounts } from "./ring-windows.ts";
 
-/** Steps of the search among failed positions, and of the one that opens others too: tens of ms at most. */
+/** Steps of the search among failed positions, and of the one that opens others too: 0.2 s of a core. */
 const stepsMax = 20_000;
 const stepsWithOthersMax = 50_000;
 
