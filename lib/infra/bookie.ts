@@ -65,8 +65,8 @@ export class Bookie extends Construct {
     Validations.of(bucket).acknowledge({
       id: "AwsSolutions-S1",
       reason:
-        "One function alone reaches this bucket, by its own role; an access log would double the cost of each " +
-        "slot. Who needs one turns on CloudTrail data events.",
+        "One function alone reaches this bucket, by its own role; an access log would double the cost of " +
+        "each slot. Who needs one turns on CloudTrail data events.",
     });
     Validations.of(this.lambda).acknowledge({
       id: `AwsSolutions-IAM5[Resource::<${logicalIdOf(bucket)}.Arn>/*]`,
