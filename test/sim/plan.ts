@@ -77,13 +77,19 @@ export interface LogReaderPlan extends ActorPlanBase {
   readonly strong: number;
 }
 
+export interface LogRecovererPlan extends ActorPlanBase {
+  readonly kind: "log-recoverer";
+  readonly log: string;
+}
+
 export type ActorPlan =
   | LedgerWriterPlan
   | LedgerReaderPlan
   | LedgerRecovererPlan
   | LedgerCollectorPlan
   | LogAppenderPlan
-  | LogReaderPlan;
+  | LogReaderPlan
+  | LogRecovererPlan;
 
 export interface Plan {
   readonly seed: number;

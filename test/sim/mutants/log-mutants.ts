@@ -112,7 +112,7 @@ export const logMutants: readonly Mutant[] = [
       {
         file: OPEN,
         from: `    return await placeInstead(ports, log, last, undefined);`,
-        to: `    throw await deletedWithRecords(ports, log, last);`,
+        to: `    throw new FencelineError("not_ready", { message: "the last ledger is " + (ledger?.state ?? "missing") });`,
       },
     ],
     profiles: ALL,

@@ -17,6 +17,9 @@ interface Catch {
   readonly what: string;
 }
 
+/** The changed words name something that is not there: not a wrong protocol, but no protocol. */
+const isBroken = (what: string): boolean => /ReferenceError|SyntaxError|is not a function/.test(what);
+
 /** The exit code: 0 if every mutant was caught on a seed on which the true protocol is clean. */
 export async function runMutants(
   only: string | undefined,
@@ -48,7 +51,10 @@ async function firstCatch(mutant: Mutant): Promise<Catch | undefined> {
   for (let seed = 1; seed <= SEEDS_MAX; seed++) {
     const profile = mutant.profiles[(seed - 1) % mutant.profiles.length] ?? "combined";
     const { violation } = await simulator.runPlan(simulator.drawPlan(profile, seed));
-    if (violation === undefined || violation.checker === NOT_A_CHECKER) continue;
+    if (violation === undefined) continue;
+    if (isBroken(violation.what))
+      throw new Error(`mutant ${mutant.name} does not run: ${violation.what.slice(0, 200)}`);
+    if (violation.checker === NOT_A_CHECKER) continue;
     const shipped = await runPlan(drawPlan(profile, seed));
     if (shipped.violation !== undefined) continue;
     return { checker: violation.checker, profile, seed, what: violation.what };
