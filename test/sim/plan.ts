@@ -12,6 +12,8 @@ export interface BookiePlan {
   readonly rack: string;
   /** Processes that serve its requests at once. */
   readonly instances: number;
+  /** It is in no registry until a change of the topology adds it. */
+  readonly joins?: true;
 }
 
 export interface WorldPlan {

@@ -20,6 +20,7 @@ import {
   stops,
   wrongClocks,
 } from "./draw-faults.ts";
+import { topologyChanges } from "./draw-topology.ts";
 import { drawWorld } from "./draw-world.ts";
 
 export interface Profile {
@@ -28,6 +29,8 @@ export interface Profile {
   readonly tails: readonly [probability: number, ms: number];
   /** Whether ledgers are deleted and swept while others use them. */
   readonly collects?: boolean;
+  /** Whether bookies and regions come and go. */
+  readonly changes?: boolean;
   faults(scene: Scene): Fault[];
 }
 
@@ -134,6 +137,19 @@ export const profiles: readonly Profile[] = [
       ...some(scene, 0.6, damage),
     ],
   },
+  {
+    name: "topology",
+    tails: [0.03, 1_000],
+    changes: true,
+    faults: (scene) => [
+      ...topologyChanges(scene, scene.random.integer(5, 14)),
+      ...some(scene, 0.8, (one) => rollingOutages(one, one.random.integer(10, 40))),
+      ...some(scene, 0.3, (one) => regionOutages(one, 1)),
+      ...some(scene, 0.3, laggingReplicas),
+      ...some(scene, 0.3, (one) => stops(one, 3, 0.3)),
+      ...light(scene),
+    ],
+  },
 ];
 
 export const profileNames: readonly string[] = profiles.map(({ name }) => name);
@@ -144,7 +160,7 @@ export function drawPlan(profileName: string, seed: number): Plan {
     throw new RangeError(`no profile ${profileName}; there are ${profileNames.join(", ")}`);
   }
   const random = new SeededRandom(seed, `plan ${profile.name}`);
-  const world = drawWorld(random, ...profile.tails);
+  const world = drawWorld(random, profile.tails, profile.changes === true);
   const workMs = random.logBetween(12_000, 170_000);
   const stage = { random, world, workMs };
   const actors =

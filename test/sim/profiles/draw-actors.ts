@@ -103,5 +103,13 @@ export function logActors(stage: Stage): ActorPlan[] {
         strong: random.pick([1, 0.8, 0.3]),
       }),
     ),
+    ...times(
+      random.chance(0.3) ? 1 : 0,
+      (index): ActorPlan => ({
+        kind: "log-recoverer",
+        ...common(stage, `log-recoverer-${index}`, random.integer(3, 15), 1),
+        log,
+      }),
+    ),
   ];
 }
