@@ -24,12 +24,30 @@ const bookieStates: Partial<Record<TopologyChangeKind, BookieState>> = {
   "bookie-lost": "lost",
 };
 
-/** Says it now, and takes it back at `toMs` if that is later. */
+/** Says it now, and takes it back when it is said and `toMs` has come, if that is later. */
 export function changeTopology(world: World, change: TopologyChange): void {
   world.faults.count(change.kind);
-  operate(world, change, (ports) => say(world, ports, change));
-  if (change.toMs <= change.fromMs || change.kind === "bookie-added") return;
-  world.scheduler.at(change.toMs, () => operate(world, change, (ports) => takeBack(world, ports, change)));
+  operate(world, change).catch((error) => world.expected(error));
+}
+
+async function operate(world: World, change: TopologyChange): Promise<void> {
+  const process = world.startProcess(`operator ${change.target}`, world.plan.world.regions[0] ?? "");
+  const { clock, random } = process;
+  const ports = { metadata: boundedMetadata(world.metadataOf(process), clock), random };
+  const untilDone = async (act: () => Promise<void>) => {
+    while (true) {
+      try {
+        return await act();
+      } catch (error) {
+        world.expected(error);
+        await pause(clock, RETRY_MS);
+      }
+    }
+  };
+  await untilDone(() => say(world, ports, change));
+  if (change.toMs <= change.fromMs) return;
+  await pause(clock, Math.max(0, change.toMs - world.scheduler.nowMs));
+  await untilDone(() => takeBack(world, ports, change));
 }
 
 async function say(world: World, ports: UpdatePorts, { kind, target }: TopologyChange): Promise<void> {
@@ -46,21 +64,4 @@ async function takeBack(world: World, ports: UpdatePorts, { kind, target }: Topo
   if (regionStates[kind] !== undefined) return await setRegionState(ports, region(target), "accepting");
   const address = world.bookieNamed(target)?.address;
   if (address !== undefined) await setBookieState(ports, address.id, "writable");
-}
-
-function operate(world: World, change: TopologyChange, act: (ports: UpdatePorts) => Promise<void>): void {
-  const process = world.startProcess(`operator ${change.target}`, world.plan.world.regions[0] ?? "");
-  const { clock, random } = process;
-  const ports = { metadata: boundedMetadata(world.metadataOf(process), clock), random };
-  const untilDone = async () => {
-    while (true) {
-      try {
-        return await act(ports);
-      } catch (error) {
-        world.expected(error);
-        await pause(clock, RETRY_MS);
-      }
-    }
-  };
-  untilDone().catch((error) => world.expected(error));
 }
