@@ -7,7 +7,7 @@ const CREATE = "lib/protocol/log/create-log.ts";
 export const metadataMutants: readonly Mutant[] = [
   {
     name: "metadata-written-without-its-version",
-    breaks: "U1: conditional on the version that was decided on",
+    breaks: "U1: a write is conditional on the version that was decided on",
     patches: [
       {
         file: UPDATE,
@@ -34,7 +34,7 @@ export const metadataMutants: readonly Mutant[] = [
   },
   {
     name: "own-lost-reply-is-a-rivals-write",
-    breaks: "U2: a token of ours means that it was ours",
+    breaks: "U2: a token of ours in the item means that the write was ours",
     patches: [
       {
         file: UPDATE,
