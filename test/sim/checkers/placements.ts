@@ -31,7 +31,7 @@ export const placements: Checker = {
         if (item?.kind !== "ledger") return;
         const wrong =
           old?.kind === "ledger"
-            ? wrongChange(old, item, isShippedPolicy)
+            ? wrongChange(old, item)
             : wrongEnsemble(item.fragments[0]?.ensemble ?? [], item.replication, isShippedPolicy);
         if (wrong !== undefined) report(wrong, item.ledgerId);
       },
@@ -68,17 +68,11 @@ function wrongEnsemble(
 }
 
 /** Each new last fragment against the one before it: a writer's change, or recovery's own ones at the close. */
-function wrongChange(
-  old: LedgerMetadata,
-  item: LedgerMetadata,
-  isShippedPolicy: boolean,
-): string | undefined {
-  const byWriter = old.state === "OPEN" && item.state === "OPEN";
+function wrongChange(old: LedgerMetadata, item: LedgerMetadata): string | undefined {
   let before = old.fragments.at(-1);
   for (const fragment of item.fragments.slice(old.fragments.length - 1)) {
     if (before === undefined) return undefined;
-    // Recovery takes what its policy gives it: copies that are written back only make a ledger safer.
-    const wrong = wrongStep(before, fragment, item.replication, byWriter || isShippedPolicy);
+    const wrong = wrongStep(before, fragment, item.replication);
     if (wrong !== undefined) return wrong;
     before = fragment;
   }
@@ -89,14 +83,12 @@ function wrongStep(
   { ensemble: before }: Fragment,
   { ensemble: after }: Fragment,
   replication: Replication,
-  keepsRegions: boolean,
 ): string | undefined {
   if (after.length !== before.length) return `an ensemble of ${before.length} became one of ${after.length}`;
   for (const [position, { id }] of after.entries()) {
     const stood = before.findIndex((member) => member.id === id);
     if (stood >= 0 && stood !== position) return `${id} was moved from position ${stood} to ${position}`;
   }
-  if (!keepsRegions) return undefined;
   const [was, is] = [spans(before, replication), spans(after, replication)];
   const worse = is.findIndex((regions, entry) => regions < Math.min(replication.minRegions, was[entry] ?? 0));
   if (worse < 0) return undefined;

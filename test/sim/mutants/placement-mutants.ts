@@ -6,6 +6,7 @@ const ARRANGE = "lib/protocol/placement/arrange-regions.ts";
 const PLACE = "lib/protocol/placement/place-ensemble.ts";
 const REPLACE = "lib/protocol/placement/replace-bookies.ts";
 const USABLE = "lib/protocol/placement/usable-bookies.ts";
+const JUDGE = "lib/protocol/ledger/judge-replacement.ts";
 const CHANGE = "lib/protocol/ledger/change-ensemble.ts";
 
 const ALL = ["topology", "storm", "combined"];
@@ -17,8 +18,8 @@ export const placementMutants: readonly Mutant[] = [
     patches: [
       {
         file: CHECK,
-        from: "  return writeSets(replication).every((positions) => {",
-        to: "  return writeSets(replication).slice(0, 0).every((positions) => {",
+        from: "    if (before !== undefined && spannedRegions >= spannedBefore) continue;",
+        to: "    if (before !== undefined || spannedRegions > spannedBefore) continue;",
       },
     ],
     profiles: ALL,
@@ -56,8 +57,8 @@ export const placementMutants: readonly Mutant[] = [
         to: "  void assertSound;\n",
       },
       {
-        file: CHANGE,
-        from: `    if (old.has(id) && old.get(id) !== position) return`,
+        file: JUDGE,
+        from: "    if (stood !== undefined && stood !== position) return",
         to: "    if (position < 0) return",
       },
     ],
