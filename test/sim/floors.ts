@@ -1,5 +1,5 @@
 /** What a run of many seeds must have seen to mean anything. */
-import type { MessageFaultKind, StateFaultKind, TopologyChangeKind } from "./faults.ts";
+import type { Fault, MessageFaultKind } from "./faults.ts";
 import type { RunCounts } from "./run-counts.ts";
 
 export const floors = {
@@ -30,7 +30,7 @@ const messages: Readonly<Record<MessageFaultKind, readonly string[]>> = {
   "reply-lost": ["reply-lost", "metadata-reply-lost"],
   "reply-late": ["reply-late", "entry-store-reply-late"],
 };
-const states: Readonly<Record<StateFaultKind | TopologyChangeKind, true>> = {
+const others: Readonly<Record<Exclude<Fault["kind"], MessageFaultKind>, true>> = {
   frozen: true,
   crashed: true,
   "clock-skewed": true,
@@ -53,7 +53,7 @@ export function missedFloors(seeds: number, counts: RunCounts): string[] {
     const floor = floors[name as keyof typeof numbers];
     return number >= floor ? [] : [`${name}: ${number}, at least ${floor} are wanted`];
   });
-  for (const kind of [...Object.values(messages).flat(), ...Object.keys(states)]) {
+  for (const kind of [...Object.values(messages).flat(), ...Object.keys(others)]) {
     const fired = counts.faults.get(kind) ?? 0;
     if (fired < floors.eachFault)
       missed.push(`fault ${kind}: ${fired} times, at least ${floors.eachFault} are wanted`);

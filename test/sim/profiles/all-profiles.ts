@@ -160,7 +160,7 @@ export function drawPlan(profileName: string, seed: number): Plan {
     throw new RangeError(`no profile ${profileName}; there are ${profileNames.join(", ")}`);
   }
   const random = new SeededRandom(seed, `plan ${profile.name}`);
-  const world = drawWorld(random, profile.tails, profile.changes === true);
+  const world = drawWorld(random, ...profile.tails, profile.changes);
   const workMs = random.logBetween(12_000, 170_000);
   const stage = { random, world, workMs };
   const actors =

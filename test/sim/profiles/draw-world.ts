@@ -41,8 +41,9 @@ const REGIONS = ["east", "south", "west", "north", "center"];
 /** `changes`: it grows while it is used, and its placement has more to decide. */
 export function drawWorld(
   random: SeededRandom,
-  [tailProbability, tailMs]: readonly [number, number],
-  changes: boolean,
+  tailProbability: number,
+  tailMs: number,
+  changes = false,
 ): WorldPlan {
   const quorums = changes && random.chance(0.5) ? RINGS : QUORUMS;
   const [ensembleSize, writeQuorum, ackQuorum, minRegions] = random.pick(quorums);
