@@ -6,6 +6,9 @@ import { reduced } from "./reduction.ts";
 import { runPlan } from "./run-plan.ts";
 import type { Job, JobDone } from "./workers.ts";
 
+// Whoever asked is gone, and with it everybody who would hear the answer.
+process.on("disconnect", () => process.exit(1));
+
 process.on("message", async (job: Job) => {
   const done = await run(job);
   const { user, system } = process.cpuUsage();
