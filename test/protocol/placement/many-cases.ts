@@ -43,12 +43,13 @@ const ledgers = wholeNumber("ledgers", values.ledgers);
 const seed = wholeNumber("seed", values.seed);
 const processes = wholeNumber("processes", values.processes);
 
-/** Runs part of the cases in a process of its own. Throws what it says when one of them went wrong. */
+/** Runs part of the cases in a process of its own, which says so itself when one of them went wrong. */
 async function partOfCases(many: number, first: number): Promise<CaseCounts> {
   const script = fileURLToPath(import.meta.url);
   const options = ["--cases", many, "--first", first, "--seed", seed].map(String);
-  const { stdout } = await promisify(execFile)(process.execPath, [...process.execArgv, script, ...options]);
-  return JSON.parse(stdout);
+  const running = promisify(execFile)(process.execPath, [...process.execArgv, script, ...options]);
+  running.child.stderr?.pipe(process.stderr);
+  return JSON.parse((await running).stdout);
 }
 
 function sum(parts: readonly CaseCounts[]): CaseCounts {
@@ -101,5 +102,10 @@ function printText(counts: CaseCounts, shares: readonly NamedShares[], seconds: 
   print(`${seconds} s`);
 }
 
-if (values.first === undefined) await runAll();
-else print(JSON.stringify(runCases(cases, seed, wholeNumber("first", values.first, 0))));
+try {
+  if (values.first === undefined) await runAll();
+  else print(JSON.stringify(runCases(cases, seed, wholeNumber("first", values.first, 0))));
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 1;
+}
