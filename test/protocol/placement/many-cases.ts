@@ -4,8 +4,8 @@
  *     node --import tsx test/protocol/placement/many-cases.ts [--cases N] [--ledgers N] [--seed N]
  *         [--processes N] [--json]
  *
- * Prints what was seen; exits 1 if a case went wrong, naming it, or if a share is too far from even. The cases
- * are divided among processes, which the numbers do not depend on.
+ * Prints what was seen; exits 1 if a case went wrong, naming it, or if a share is too far from even. The
+ * cases are divided among processes, which the numbers do not depend on.
  */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";

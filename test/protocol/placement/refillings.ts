@@ -65,8 +65,8 @@ export function canBeRefilled(refilling: Refilling): boolean {
 }
 
 /**
- * Whether no window of `after` is further from legal than it was in `before`: for each j below m, its copies in
- * j regions and in unknown ones are as many as is legal, or no more than they were.
+ * Whether no window of `after` is further from legal than it was in `before`: for each j below m, its copies
+ * in j regions and in unknown ones are as many as is legal, or no more than they were.
  */
 export function isNoFurther(
   before: readonly Region[],

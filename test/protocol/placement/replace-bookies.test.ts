@@ -305,7 +305,7 @@ describe("W8: at true indices", () => {
   });
 });
 
-test("B5: one that is not legal gets no worse in any write set, and is refilled where brute force can", () => {
+test("B5: one that is not legal gets no worse in any write set, and is refilled where it can be", () => {
   const random = new SeededRandom(9, "anomalous");
   const seen = { illegal: 0, healed: 0, refused: 0 };
   for (let run = 0; run < 3_000; run++) {
