@@ -4,6 +4,7 @@ import { appendContents } from "./actors/log-appender-actor.ts";
 import { askTail, readRecords } from "./actors/log-reader-actor.ts";
 import type { Answer, Content } from "./history.ts";
 import type { Judge } from "./judge.ts";
+import { acceptThroughFunction } from "./judge-functions.ts";
 import { type LogFunctions, startLogFunctions } from "./log-functions.ts";
 
 const PAGE_RECORDS = 200;
@@ -17,7 +18,8 @@ export async function judgeLogs(judge: Judge): Promise<void> {
       last = startLogFunctions(world, world.startProcess(`judge-${region}`, region));
       // First of all: the tail of an idle log can be told before anybody writes again.
       await reachTail(judge, last, name);
-      await acceptAppend(judge, last, name);
+      if (world.fleets.has(last.process.region)) await acceptThroughFunction(judge, last.process, name);
+      else await acceptAppend(judge, last, name);
     }
     if (last !== undefined) world.logs.set(name, await readWhole(judge, last, name));
   }

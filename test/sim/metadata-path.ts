@@ -24,6 +24,7 @@ export class MetadataPath implements MetadataStore {
     private readonly path: MessagePath,
     private readonly table: MetadataTable,
     private readonly random: SeededRandom,
+    private readonly asked: () => void,
   ) {}
 
   get(key: ItemKey, consistency: Consistency): Promise<Versioned | undefined> {
@@ -47,6 +48,7 @@ export class MetadataPath implements MetadataStore {
   }
 
   #operate<T>(act: (table: MetadataTable, staleMs: number) => T): Promise<T> {
+    this.asked();
     return this.path.call<T>((service, reply) => {
       if (!service.effect) return reply.fail(service.failure);
       const result = act(this.table, service.staleMs);

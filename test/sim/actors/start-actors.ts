@@ -8,6 +8,7 @@ import { readLedgers } from "./ledger-reader-actor.ts";
 import { recoverLedgers } from "./ledger-recoverer-actor.ts";
 import { writeLedgers } from "./ledger-writer-actor.ts";
 import { appendToLog } from "./log-appender-actor.ts";
+import { callAppends } from "./log-caller-actor.ts";
 import { readLog } from "./log-reader-actor.ts";
 
 /** Starts every actor at its time; the result starts a successor of the actor of that name. */
@@ -42,6 +43,8 @@ function act(actor: Actor<ActorPlan>): Promise<void> {
       return appendToLog(actor as Actor<typeof plan>);
     case "log-reader":
       return readLog(actor as Actor<typeof plan>);
+    case "log-caller":
+      return callAppends(actor as Actor<typeof plan>);
     case "ledger-collector":
       return collectLedgers(actor as Actor<typeof plan>);
   }

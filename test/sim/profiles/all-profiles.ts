@@ -19,6 +19,7 @@ import {
   wrongClocks,
 } from "./draw-faults.ts";
 import { drawWorld } from "./draw-world.ts";
+import { drawFunctionPlan, functionProfileNames } from "./function-profiles.ts";
 
 export interface Profile {
   readonly name: string;
@@ -126,9 +127,11 @@ export const profiles: readonly Profile[] = [
   },
 ];
 
-export const profileNames: readonly string[] = profiles.map(({ name }) => name);
+export const profileNames: readonly string[] = [...profiles.map(({ name }) => name), ...functionProfileNames];
 
 export function drawPlan(profileName: string, seed: number): Plan {
+  const withFunctions = drawFunctionPlan(profileName, seed);
+  if (withFunctions !== undefined) return withFunctions;
   const profile = profiles.find(({ name }) => name === profileName);
   if (profile === undefined) {
     throw new RangeError(`no profile ${profileName}; there are ${profileNames.join(", ")}`);

@@ -1,0 +1,78 @@
+/** What an instance of the `append` function is given beside the ports of every process: leases, and the other regions. */
+
+import { FencelineError } from "../../lib/protocol/errors.ts";
+import type { Region } from "../../lib/protocol/ids.ts";
+import type { ForwardAnswer, LogPorts, RegionAppends } from "../../lib/protocol/log/log-ports.ts";
+import type { AppendRequest } from "../../lib/protocol/log/operations.ts";
+import { callFunctions } from "./function-calls.ts";
+import { LeasePath } from "./lease-path.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
+import type { World } from "./world.ts";
+
+export function leasePorts(world: World, process: SimulatedProcess): LogPorts {
+  const { region } = process;
+  const to = { name: `leases-${region}`, region };
+  const store = new LeasePath(world.path(process, "lease", to), world.leaseTable(region), process);
+  return {
+    ...world.ports(process),
+    // One name for all instances of a region: names are for people, and decide nothing (rule 16).
+    leases: { store, holder: `append ${region}` },
+    regions: otherRegions(world, process),
+  };
+}
+
+function otherRegions(world: World, process: SimulatedProcess): RegionAppends {
+  const told = (region: Region, what: "append" | "canOwn", request?: AppendRequest) => {
+    const call = { process, to: region, what, ...(request === undefined ? {} : { request }) };
+    world.observers.regionCalled(call, undefined);
+    return call;
+  };
+  return {
+    append: async (region, request) => {
+      const call = told(region, "append", request);
+      const answer = await forward(world, process, region, request);
+      world.observers.regionCalled(call, answer);
+      return answer;
+    },
+    canOwn: async (region, log) => {
+      const call = told(region, "canOwn");
+      const answer = await callFunctions(world, process, region, {
+        isRepeatable: true,
+        about: { kind: "canOwn", isForwarded: true },
+        act: (appends) => appends.canOwn(log),
+      });
+      world.observers.regionCalled(call, answer);
+      return answer;
+    },
+  };
+}
+
+/** Whatever the function over there says is an answer, a refusal because it has too much to do included. */
+async function forward(
+  world: World,
+  process: SimulatedProcess,
+  region: Region,
+  request: AppendRequest,
+): Promise<ForwardAnswer> {
+  try {
+    return await callFunctions(world, process, region, {
+      // A plain append is sent once; one that is conditional finds itself there.
+      isRepeatable: request.matchSeqNum !== undefined,
+      about: { kind: "append", isForwarded: true, request },
+      act: async (appends): Promise<ForwardAnswer> => {
+        try {
+          return { kind: "acknowledged", ack: await appends.append(copyOf(request)) };
+        } catch (error) {
+          if (error instanceof FencelineError) return { kind: "refused", error };
+          throw error;
+        }
+      },
+    });
+  } catch (error) {
+    if (error instanceof FencelineError && error.code === "over_capacity") return { kind: "refused", error };
+    throw error;
+  }
+}
+
+/** As it comes out of the network: equal, and another object. */
+const copyOf = (request: AppendRequest): AppendRequest => ({ ...request, records: [...request.records] });
