@@ -6,7 +6,10 @@ import type { SimulatedProcess } from "./simulated-process.ts";
 import type { World } from "./world.ts";
 
 export interface NetworkCall<T> extends FleetCall<T> {
-  /** Whether the network may deliver it twice. What must happen once at most is sent over what delivers once. */
+  /**
+   * Whether the network may deliver it twice. An append is sent over what delivers once at most: of two copies
+   * one could say that it did nothing while the other is recorded.
+   */
   readonly isRepeatable: boolean;
 }
 

@@ -7,6 +7,7 @@
 import { unavailable } from "../../lib/protocol/errors.ts";
 import { type Region, region } from "../../lib/protocol/ids.ts";
 import { LogAppends } from "../../lib/protocol/log/log-appends.ts";
+import type { AppendRequest } from "../../lib/protocol/log/operations.ts";
 import { type FunctionFault, isFunctionFault } from "./faults.ts";
 import { leasePorts } from "./function-ports.ts";
 import type { Reply } from "./message-path.ts";
@@ -28,7 +29,8 @@ export interface FunctionInstance {
 /** What the instance is asked to do, and how it is told of in the observations. */
 export interface FleetCall<T> {
   readonly about: Omit<FunctionCall, "process">;
-  act(appends: LogAppends): Promise<T>;
+  /** `request` is `about.request` as it comes out of the network: equal, and an object of this delivery. */
+  act(appends: LogAppends, request: AppendRequest | undefined): Promise<T>;
 }
 
 /** A request that freezes or kills its instance does so within this time. */
@@ -63,7 +65,8 @@ export class FunctionFleet {
 
   #work<T>(instance: FunctionInstance, { about, act }: FleetCall<T>, reply: Reply<T>): void {
     const { observers } = this.world;
-    const call: FunctionCall = { ...about, process: instance.process };
+    const request = about.request === undefined ? undefined : delivered(about.request);
+    const call = { ...about, process: instance.process, ...(request === undefined ? {} : { request }) };
     observers.functionCalled(call, { kind: "began" });
     const end = (outcome: FunctionOutcome, tell: () => void) => {
       observers.functionCalled(call, outcome);
@@ -71,7 +74,7 @@ export class FunctionFleet {
       instance.busy -= 1;
       if (instance.busy === 0) this.#rest(instance);
     };
-    act(instance.appends).then(
+    act(instance.appends, request).then(
       (value) => end({ kind: "answered", value }, () => reply.answer(value)),
       (error) => {
         this.world.expected(error);
@@ -136,6 +139,8 @@ export class FunctionFleet {
     }
   }
 }
+
+const delivered = (request: AppendRequest): AppendRequest => ({ ...request, records: [...request.records] });
 
 /** A clock that is wrong from before the instance began. */
 function startSkewMs({ plan, scheduler }: World, name: string): number {

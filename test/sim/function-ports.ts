@@ -1,6 +1,6 @@
 /** What an instance of the `append` function is given beside the ports of every process: leases, and the other regions. */
 
-import { FencelineError } from "../../lib/protocol/errors.ts";
+import { FencelineError, hasCode } from "../../lib/protocol/errors.ts";
 import type { Region } from "../../lib/protocol/ids.ts";
 import type { ForwardAnswer, LogPorts, RegionAppends } from "../../lib/protocol/log/log-ports.ts";
 import type { AppendRequest } from "../../lib/protocol/log/operations.ts";
@@ -40,11 +40,16 @@ function otherRegions(world: World, process: SimulatedProcess): RegionAppends {
         isRepeatable: true,
         about: { kind: "canOwn", isForwarded: true },
         act: (appends) => appends.canOwn(log),
-      });
+      }).catch(whoIsBusyLives);
       world.observers.regionCalled(call, answer);
       return answer;
     },
   };
+}
+
+function whoIsBusyLives(error: unknown): true {
+  if (hasCode(error, "over_capacity")) return true;
+  throw error;
 }
 
 /** Whatever the function over there says is an answer, a refusal because it has too much to do included. */
@@ -56,12 +61,11 @@ async function forward(
 ): Promise<ForwardAnswer> {
   try {
     return await callFunctions(world, process, region, {
-      // A plain append is sent once; one that is conditional finds itself there.
-      isRepeatable: request.matchSeqNum !== undefined,
+      isRepeatable: false,
       about: { kind: "append", isForwarded: true, request },
-      act: async (appends): Promise<ForwardAnswer> => {
+      act: async (appends, delivered = request): Promise<ForwardAnswer> => {
         try {
-          return { kind: "acknowledged", ack: await appends.append(copyOf(request)) };
+          return { kind: "acknowledged", ack: await appends.append(delivered) };
         } catch (error) {
           if (error instanceof FencelineError) return { kind: "refused", error };
           throw error;
@@ -69,10 +73,7 @@ async function forward(
       },
     });
   } catch (error) {
-    if (error instanceof FencelineError && error.code === "over_capacity") return { kind: "refused", error };
+    if (hasCode(error, "over_capacity")) return { kind: "refused", error };
     throw error;
   }
 }
-
-/** As it comes out of the network: equal, and another object. */
-const copyOf = (request: AppendRequest): AppendRequest => ({ ...request, records: [...request.records] });

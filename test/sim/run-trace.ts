@@ -7,7 +7,7 @@ import { contentOf } from "./content.ts";
 import type { Operation } from "./history.ts";
 import type { LeaseChange } from "./lease-table.ts";
 import type { MetadataChange } from "./metadata-table.ts";
-import type { FunctionCall, FunctionOutcome, Observer, ServedCall } from "./observations.ts";
+import type { FunctionCall, FunctionOutcome, Observer, RegionCall, ServedCall } from "./observations.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import type { World } from "./world.ts";
 
@@ -46,6 +46,10 @@ export class RunTrace implements Observer {
     const what = `${isForwarded ? "forwarded " : ""}${kind} ${records}`;
     const said = outcome.kind === "failed" ? `failed ${outcome.error}` : outcome.kind;
     this.#line(`${process.name} ${what}: ${said}`);
+  }
+
+  regionCalled({ process, to, what }: RegionCall, answer: unknown): void {
+    this.#line(`${process.name} ${answer === undefined ? "asks" : "is answered by"} ${to} ${what}`);
   }
 
   operated({ actor, number, request, answer }: Operation): void {

@@ -39,7 +39,7 @@ type Step = { readonly kind: "done"; readonly ack: AppendAck } | { readonly kind
 
 export class AppendRouter {
   readonly #evidence: OwnerEvidence;
-  readonly #asking = new Map<Region, Promise<boolean>>();
+  readonly #asking = new Map<Region, Promise<boolean | undefined>>();
 
   constructor(private readonly ports: LogPorts) {
     this.#evidence = new OwnerEvidence(ports.clock);
@@ -88,10 +88,11 @@ export class AppendRouter {
       if (canOwn === undefined) return await this.#later();
     }
     let answer: ForwardAnswer;
+    const sentAtMs = this.ports.clock.monotonicMs();
     try {
       answer = await this.#forward(routed, regions, owner);
     } catch (error) {
-      this.#evidence.noteFailure(owner);
+      this.#evidence.noteFailure(owner, sentAtMs);
       if (sideEffectsOf(error) === "none") return await this.#later();
       throw forwardedUnknown(log.name, owner, error); // F2
     }
@@ -119,20 +120,24 @@ export class AppendRouter {
     );
   }
 
-  /** Undefined: it did not answer. Those who ask at the same time ask once. */
-  async #ask({ log }: Routed, regions: RegionAppends, owner: Region): Promise<boolean | undefined> {
+  /** Undefined: it did not answer. Those who ask at the same time ask once, and learn of one failure. */
+  #ask({ log }: Routed, regions: RegionAppends, owner: Region): Promise<boolean | undefined> {
     const asking =
-      this.#asking.get(owner) ??
-      within(this.ports.clock, limits.ownerAskTimeoutMs, `asking ${owner}`, () =>
-        regions.canOwn(owner, log.log),
-      ).finally(() => this.#asking.delete(owner));
+      this.#asking.get(owner) ?? this.#askOnce(log, regions, owner).finally(() => this.#asking.delete(owner));
     this.#asking.set(owner, asking);
+    return asking;
+  }
+
+  async #askOnce(log: LogIdentity, regions: RegionAppends, owner: Region): Promise<boolean | undefined> {
+    const sentAtMs = this.ports.clock.monotonicMs();
     try {
-      const canOwn = await asking;
+      const canOwn = await within(this.ports.clock, limits.ownerAskTimeoutMs, `asking ${owner}`, () =>
+        regions.canOwn(owner, log.log),
+      );
       this.#evidence.noteAnswer(owner);
       return canOwn;
     } catch {
-      this.#evidence.noteFailure(owner);
+      this.#evidence.noteFailure(owner, sentAtMs);
       return undefined;
     }
   }

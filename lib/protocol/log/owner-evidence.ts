@@ -3,7 +3,8 @@
  * which region is silent.
  *
  * O1 A region counts as silent after several failures over a stretch of time without one answer between them.
- *    Any answer is a sign of life, a refusal, slowness or `over_capacity` too.
+ *    Any answer is a sign of life, a refusal, slowness or `over_capacity` too: also for calls that were sent
+ *    before it and fail after it. Silence is what it is now: failures of an outage that is over prove nothing.
  * O2 Times are this process's own, and an owner is left alone for a while after it was first seen as owner,
  *    so that two regions that cannot reach each other do not fence each other in turn.
  * O3 All of this decides who tries. What is recorded is decided by fences and elections.
@@ -25,7 +26,7 @@ interface Failures {
 
 export class OwnerEvidence {
   readonly #owners = new Map<LogIncarnation, KnownOwner>();
-  readonly #heardAtMs = new Map<Region, number>();
+  readonly #answeredAtMs = new Map<Region, number>();
   readonly #failures = new Map<Region, Failures>();
 
   constructor(private readonly clock: Clock) {}
@@ -46,14 +47,15 @@ export class OwnerEvidence {
   }
 
   noteAnswer(region: Region): void {
-    this.#heardAtMs.set(region, this.clock.monotonicMs());
+    this.#answeredAtMs.set(region, this.clock.monotonicMs());
     this.#failures.delete(region);
   }
 
-  noteFailure(region: Region): void {
+  /** `askedAtMs`: when the call that failed was sent, on this process's clock. */
+  noteFailure(region: Region, askedAtMs: number = this.clock.monotonicMs()): void {
     const nowMs = this.clock.monotonicMs();
+    if ((this.#answeredAtMs.get(region) ?? Number.NEGATIVE_INFINITY) > askedAtMs) return;
     const before = this.#failures.get(region);
-    this.#heardAtMs.delete(region);
     if (before === undefined || nowMs - before.lastAtMs > limits.ownerFailureGapMaxMs) {
       this.#failures.set(region, { count: 1, firstAtMs: nowMs, lastAtMs: nowMs });
     } else {
@@ -64,8 +66,9 @@ export class OwnerEvidence {
 
   /** Whether it answered so lately that it need not be asked before an append goes there. */
   wasHeard(region: Region): boolean {
-    const heardAtMs = this.#heardAtMs.get(region);
-    return heardAtMs !== undefined && this.clock.monotonicMs() - heardAtMs < limits.ownerHeardMs;
+    const answeredAtMs = this.#answeredAtMs.get(region);
+    if (answeredAtMs === undefined || this.#failures.has(region)) return false;
+    return this.clock.monotonicMs() - answeredAtMs < limits.ownerHeardMs;
   }
 
   /** Whether its silence allows a takeover of the log (O1, O2). */
@@ -77,6 +80,7 @@ export class OwnerEvidence {
     return (
       failures.count >= limits.ownerFailuresMin &&
       nowMs - failures.firstAtMs >= limits.ownerSilenceMs &&
+      nowMs - failures.lastAtMs <= limits.ownerFailureGapMaxMs &&
       nowMs - owner.sinceMs >= limits.ownerGuardMs
     );
   }

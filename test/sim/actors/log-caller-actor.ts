@@ -66,9 +66,9 @@ export async function appendThrough(
   try {
     const ack = await within(process.clock, timeoutMs, "the append function", () =>
       callFunctions<AppendAck>(world, process, there, {
-        isRepeatable: match !== undefined,
+        isRepeatable: false,
         about: { kind: "append", isForwarded: false, request },
-        act: (appends) => appends.append({ ...request, records: [...records] }),
+        act: (appends, delivered = request) => appends.append(delivered),
       }),
     );
     world.observers.appended(log, contents, ack);
