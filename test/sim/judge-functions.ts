@@ -2,6 +2,7 @@
 import { logName } from "../../lib/protocol/ids.ts";
 import { type AppendCall, appendThrough } from "./actors/log-caller-actor.ts";
 import type { Judge } from "./judge.ts";
+import { isOver, type Stand } from "./lives.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 
 const PATIENCE_MS = 25_000;
@@ -10,6 +11,7 @@ export async function acceptThroughFunction(
   judge: Judge,
   process: SimulatedProcess,
   log: string,
+  stand: Stand,
 ): Promise<void> {
   const { world } = judge;
   // A record of its own for each attempt: one that was told nothing may be in the log.
@@ -28,7 +30,7 @@ export async function acceptThroughFunction(
       };
       return appendThrough(world, process, process.region, call);
     },
-    (answer) => answer.kind === "stored",
+    (answer) => answer.kind === "stored" || isOver(world, log, stand),
     process,
   );
 }

@@ -90,6 +90,21 @@ export interface LogCallerPlan extends ActorPlanBase {
   readonly patienceMs: number;
 }
 
+export interface LogKeeperPlan extends ActorPlanBase {
+  readonly kind: "log-keeper";
+  readonly log: string;
+}
+
+export interface LogEnderPlan extends ActorPlanBase {
+  readonly kind: "log-ender";
+  readonly log: string;
+  readonly segmentBytes: number;
+  /** Probability that it seals a life. */
+  readonly seals: number;
+  /** Whether it deletes lives, and begins new ones. */
+  readonly deletes: boolean;
+}
+
 /** The `append` function of one region. */
 export interface FunctionsPlan {
   /** Its instances are called `name/0`, `name/1` and so on. */
@@ -114,7 +129,9 @@ export type ActorPlan =
   | LedgerCollectorPlan
   | LogAppenderPlan
   | LogReaderPlan
-  | LogCallerPlan;
+  | LogCallerPlan
+  | LogKeeperPlan
+  | LogEnderPlan;
 
 export interface Plan {
   readonly seed: number;

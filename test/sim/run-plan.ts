@@ -41,6 +41,7 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Run
   observers.watch([
     ...(trace === undefined ? [] : [trace]),
     counter,
+    world.shadow,
     ...(options.watch === undefined ? [] : [options.watch(world)]),
     ...checkers.map((checker) =>
       checker.watch(world, (what, subject) => verdict.report(checker.name, what, subject)),

@@ -43,6 +43,7 @@ import type { Observers } from "./observers.ts";
 import type { BookiePlan, Plan } from "./plan.ts";
 import { Scheduler } from "./scheduler.ts";
 import { SeededRandom } from "./seeded-random.ts";
+import { ShadowLogs } from "./shadow-logs.ts";
 import { SimulatedProcess } from "./simulated-process.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -58,6 +59,8 @@ export class World {
   readonly ledgers = new LedgerDirectory();
   /** Every process that serves logs, the latest last. */
   readonly functions: LogFunctions[] = [];
+  /** What each life of each log held. */
+  readonly shadow = new ShadowLogs(this);
   /** The `append` functions of regions. */
   readonly fleets: ReadonlyMap<Region, FunctionFleet>;
   readonly #leaseTables = new Map<Region, LeaseTable>();

@@ -9,6 +9,8 @@ import { recoverLedgers } from "./ledger-recoverer-actor.ts";
 import { writeLedgers } from "./ledger-writer-actor.ts";
 import { appendToLog } from "./log-appender-actor.ts";
 import { callAppends } from "./log-caller-actor.ts";
+import { endLogs } from "./log-ender-actor.ts";
+import { keepLog } from "./log-keeper-actor.ts";
 import { readLog } from "./log-reader-actor.ts";
 
 /** Starts every actor at its time; the result starts a successor of the actor of that name. */
@@ -45,6 +47,10 @@ function act(actor: Actor<ActorPlan>): Promise<void> {
       return readLog(actor as Actor<typeof plan>);
     case "log-caller":
       return callAppends(actor as Actor<typeof plan>);
+    case "log-keeper":
+      return keepLog(actor as Actor<typeof plan>);
+    case "log-ender":
+      return endLogs(actor as Actor<typeof plan>);
     case "ledger-collector":
       return collectLedgers(actor as Actor<typeof plan>);
   }

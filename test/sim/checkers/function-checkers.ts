@@ -2,6 +2,7 @@
 import type { Checker } from "./checker.ts";
 import { forwardedOnce } from "./forwarded-once.ts";
 import { leasesTellTails } from "./leases-tell-tails.ts";
+import { livesOfLogs } from "./lives-of-logs.ts";
 import { oneOwner } from "./one-owner.ts";
 import { positionsTold } from "./positions-told.ts";
 import { takeoversOnEvidence } from "./takeovers-on-evidence.ts";
@@ -16,4 +17,5 @@ export const functionCheckers: readonly Checker[] = [
   takeoversOnEvidence,
   warmAppendsAskNothing,
   positionsTold,
+  livesOfLogs,
 ];

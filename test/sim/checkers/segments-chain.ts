@@ -4,7 +4,13 @@
  * the new key; only an item of an empty segment is given to another ledger; a completion says the truth.
  */
 import { type LogIncarnation, NO_ENTRY } from "../../../lib/protocol/ids.ts";
-import { ledgerKey, type SegmentItem, segmentsPartition, seqNumOfKey } from "../../../lib/protocol/items.ts";
+import {
+  ledgerKey,
+  logKey,
+  type SegmentItem,
+  segmentsPartition,
+  seqNumOfKey,
+} from "../../../lib/protocol/items.ts";
 import type { LedgerMetadata } from "../../../lib/protocol/ledger/ledger-metadata.ts";
 import { decodeRecordSetHead, nextSeqNumOf } from "../../../lib/protocol/log/record-set.ts";
 import type { Versioned } from "../../../lib/protocol/ports.ts";
@@ -34,6 +40,9 @@ function wrongSegment(
 ): string | undefined {
   const first = seqNumOfKey(after.key);
   const { item } = after;
+  // Below the trim point a late put may win where everything was taken away; its check finds that out (25).
+  const ofLog = world.table.get(logKey(log))?.item;
+  if (ofLog?.kind === "log" && ofLog.trimPoint > first) return undefined;
   const chain = world.table.query({ partition: segmentsPartition(log), order: "ascending", limit: 10_000 });
   const index = chain.findIndex((one) => one.key.sort === after.key.sort);
   const previous = chain[index - 1];

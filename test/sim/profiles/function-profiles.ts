@@ -1,7 +1,8 @@
 /** Profiles in which a log is written as it is deployed: through the `append` functions of regions. */
 import type { Fault } from "../faults.ts";
-import type { FunctionsPlan, Plan } from "../plan.ts";
+import type { ActorPlan, FunctionsPlan, Plan } from "../plan.ts";
 import { SeededRandom } from "../seeded-random.ts";
+import type { Stage } from "./draw-actors.ts";
 import {
   bookieOutages,
   messageFaults,
@@ -20,11 +21,14 @@ import {
   withLeases,
   wrongFunctionClocks,
 } from "./draw-functions.ts";
+import { lateMetadata, lifeActors } from "./draw-lives.ts";
 import { drawWorld } from "./draw-world.ts";
 
 interface FunctionProfile {
   readonly name: string;
   readonly tails: readonly [probability: number, ms: number];
+  /** Who is there beside the functions. */
+  actors?(stage: Stage): ActorPlan[];
   faults(scene: Scene, functions: readonly FunctionsPlan[]): Fault[];
 }
 
@@ -59,6 +63,18 @@ const functionProfiles: readonly FunctionProfile[] = [
       ...some(scene, 0.3, () => messageFaults(scene, 0.2, 0.05)),
     ],
   },
+  {
+    name: "lives",
+    tails: [0.03, 1_000],
+    actors: (stage) => lifeActors(stage, "log-0"),
+    faults: (scene, functions) => [
+      ...some(scene, 0.9, () => stricken(scene, functions)),
+      ...some(scene, 0.6, () => lateMetadata(scene, functions)),
+      ...some(scene, 0.4, () => functionMessageFaults(scene, 0.2, 0.1)),
+      ...some(scene, 0.4, () => messageFaults(scene, 0.2, 0.05)),
+      ...some(scene, 0.2, () => metadataBrownouts(scene, scene.random.integer(1, 4))),
+    ],
+  },
 ];
 
 export const functionProfileNames: readonly string[] = functionProfiles.map(({ name }) => name);
@@ -71,7 +87,8 @@ export function drawFunctionPlan(profileName: string, seed: number): Plan | unde
   const world = drawWorld(random, ...profile.tails);
   const workMs = random.logBetween(10_000, 60_000);
   const functions = functionsOf(random, world);
-  const actors = callerActors({ random, world, workMs }, "log-0");
+  const stage = { random, world, workMs };
+  const actors = profile.actors?.(stage) ?? callerActors(stage, "log-0");
   const calmMs = workMs * 1.2;
   const faults = profile.faults({ random, world, actors, calmMs }, functions);
   const name = profile.name;
