@@ -18,8 +18,8 @@ export interface Told {
 
 export class ToldAppends implements Observer {
   readonly all: Told[] = [];
-  /** Ledgers of segment numbers, of each life of a log. */
-  readonly #ledgers = new Map<LogIncarnation, Map<number, LedgerId>>();
+  /** Ledgers of segment numbers, of each life of a log; late puts in a dead life may use a number again. */
+  readonly #ledgers = new Map<LogIncarnation, Map<number, Set<LedgerId>>>();
 
   constructor(private readonly world: World) {}
 
@@ -31,15 +31,16 @@ export class ToldAppends implements Observer {
     if (after?.item.kind !== "segment") return;
     const log = key.partition.replace("segments#", "") as LogIncarnation;
     const { number, ledgerId } = after.item;
-    this.#ledgers.set(log, (this.#ledgers.get(log) ?? new Map()).set(number, ledgerId));
+    const ofLife = this.#ledgers.get(log) ?? new Map<number, Set<LedgerId>>();
+    this.#ledgers.set(log, ofLife.set(number, (ofLife.get(number) ?? new Set()).add(ledgerId)));
   }
 
   /** Undefined: it does not stand as its caller was told. */
   lifeOf(told: Told): LogIncarnation | undefined {
     const lives = this.world.table.itemsOf("log").filter(({ item }) => item.name === told.log);
     return lives.find(({ item: { log } }) => {
-      const id = this.#ledgers.get(log)?.get(told.ack.start.dlsn.segment);
-      return id !== undefined && this.#standsIn(id, told);
+      const ids = this.#ledgers.get(log)?.get(told.ack.start.dlsn.segment) ?? [];
+      return [...ids].some((id) => this.#standsIn(id, told));
     })?.item.log;
   }
 

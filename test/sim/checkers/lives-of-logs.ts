@@ -2,7 +2,8 @@
  * A log is numbered once: no life of it ever gives one seq_num to two records, whatever is trimmed, audited,
  * collected, sealed, deleted and created again meanwhile (T01, T02, T04). What is answered to a seal is the
  * end: nothing stands behind it, then or ever (T05, T06), and readers that are told of an end are told the
- * same (T07). Once a deletion is answered nothing that is appended afterwards goes to that life (T08).
+ * same (T07). Once a deletion is answered nothing that is appended afterwards goes to that life, and nobody is
+ * told of a tail that is another life's (T08).
  */
 import type { LogIncarnation } from "../../../lib/protocol/ids.ts";
 import type { Operation } from "../history.ts";
@@ -36,6 +37,7 @@ export const livesOfLogs: Checker = {
         const standing = told.all.map((one) => ({ ...one, life: told.lifeOf(one) }));
         checkEnds(world, lives, standing, report);
         checkDeletions(world, standing, report);
+        checkTails(world, lives, standing, report);
       },
     };
   },
@@ -82,6 +84,34 @@ function lengthOf(world: World, life: LogIncarnation, appends: readonly Standing
   const closed = Math.max(-1, ...world.shadow.of(life).keys());
   const acknowledged = appends.filter((one) => one.life === life).map(({ ack }) => ack.last.seqNum);
   return Math.max(closed, ...acknowledged) + 1;
+}
+
+/** Who is told of the tail of a life that is there all the time is told of what was acknowledged before. */
+function checkTails(
+  world: World,
+  lives: readonly Life[],
+  appends: readonly Standing[],
+  report: Report,
+): void {
+  const ended = new Map<number, number>();
+  for (const { request, endedAt } of world.history.operations) {
+    if (request.kind === "append") ended.set(request.contents[0] ?? -1, endedAt);
+  }
+  for (const { request, answer, startedAt, endedAt, actor } of world.history.operations) {
+    if (answer?.kind !== "records" || !answer.upToDate || !("log" in request)) continue;
+    const { log } = request;
+    const met = lives.filter((life) => life.name === log && life.from < endedAt && life.to > startedAt);
+    const [life] = met;
+    if (life === undefined) {
+      report(`${actor} was told of a tail ${answer.tail} when there was no such log`, log);
+    } else if (met.length === 1) {
+      for (const { life: its, contents, ack } of appends) {
+        const isBefore = (ended.get(contents[0] ?? -1) ?? Number.POSITIVE_INFINITY) < startedAt;
+        if (its !== life.log || !isBefore || ack.last.seqNum < answer.tail) continue;
+        report(`${actor} was told that the tail is ${answer.tail}; ${ack.last.seqNum} was acknowledged`, log);
+      }
+    }
+  }
 }
 
 function checkDeletions(world: World, appends: readonly Standing[], report: Report): void {

@@ -2,6 +2,7 @@
 import { bookieMutants } from "./bookie-mutants.ts";
 import { collectionMutants } from "./collection-mutants.ts";
 import { leaseMutants } from "./lease-mutants.ts";
+import { lifeMutants } from "./life-mutants.ts";
 import { logMutants } from "./log-mutants.ts";
 import { metadataMutants } from "./metadata-mutants.ts";
 import type { Mutant } from "./mutant.ts";
@@ -20,4 +21,5 @@ export const allMutants: readonly Mutant[] = [
   ...logMutants,
   ...leaseMutants,
   ...ownerMutants,
+  ...lifeMutants,
 ];
