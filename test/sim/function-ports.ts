@@ -2,7 +2,12 @@
 
 import { FencelineError, hasCode } from "../../lib/protocol/errors.ts";
 import type { Region } from "../../lib/protocol/ids.ts";
-import type { ForwardAnswer, LogPorts, RegionAppends } from "../../lib/protocol/log/log-ports.ts";
+import type {
+  ForwardAnswer,
+  LogPorts,
+  OwnerAnswer,
+  RegionAppends,
+} from "../../lib/protocol/log/log-ports.ts";
 import type { AppendRequest } from "../../lib/protocol/log/operations.ts";
 import { callFunctions } from "./function-calls.ts";
 import { LeasePath } from "./lease-path.ts";
@@ -22,7 +27,7 @@ export function leasePorts(world: World, process: SimulatedProcess): LogPorts {
 }
 
 function otherRegions(world: World, process: SimulatedProcess): RegionAppends {
-  const told = (region: Region, what: "append" | "canOwn", request?: AppendRequest) => {
+  const told = (region: Region, what: "append" | "canOwn" | "ask", request?: AppendRequest) => {
     const call = { process, to: region, what, ...(request === undefined ? {} : { request }) };
     world.observers.regionCalled(call, undefined);
     return call;
@@ -33,6 +38,20 @@ function otherRegions(world: World, process: SimulatedProcess): RegionAppends {
       const answer = await forward(world, process, region, request);
       world.observers.regionCalled(call, answer);
       return answer;
+    },
+    ask: async (region, request) => {
+      const call = { ...told(region, "ask"), asked: request };
+      world.observers.regionCalled(call, undefined);
+      try {
+        return await callFunctions<OwnerAnswer>(world, process, region, {
+          isRepeatable: true,
+          about: { kind: "ask", isForwarded: true },
+          act: (appends) => appends.serve(request),
+        });
+      } catch (error) {
+        if (hasCode(error, "over_capacity")) return { kind: "refused", error };
+        throw error;
+      }
     },
     canOwn: async (region, log) => {
       const call = told(region, "canOwn");

@@ -3,6 +3,7 @@
  * effects, the bookies' answers, what the protocol says of itself, and what clients asked and were told.
  */
 import type { BookieId, EntryId, LedgerId, Region } from "../../lib/protocol/ids.ts";
+import type { OwnerRequest } from "../../lib/protocol/log/log-ports.ts";
 import type { AppendAck, AppendRequest } from "../../lib/protocol/log/operations.ts";
 import type { TraceEvent } from "../../lib/protocol/trace-events.ts";
 import type { StoreChange } from "./bookie-storage.ts";
@@ -35,7 +36,7 @@ export interface ServedCall {
 /** A request that an instance of the `append` function took up. */
 export interface FunctionCall {
   readonly process: SimulatedProcess;
-  readonly kind: "append" | "canOwn" | "create" | "settle" | "keep";
+  readonly kind: "append" | "canOwn" | "create" | "settle" | "keep" | "ask";
   /** It came from another region's function. */
   readonly isForwarded: boolean;
   /** Of an append. */
@@ -51,8 +52,10 @@ export type FunctionOutcome =
 export interface RegionCall {
   readonly process: SimulatedProcess;
   readonly to: Region;
-  readonly what: "append" | "canOwn";
+  readonly what: "append" | "canOwn" | "ask";
   readonly request?: AppendRequest;
+  /** What is asked of an owner, or of the next one. */
+  readonly asked?: OwnerRequest;
 }
 
 export interface Observer {
@@ -63,7 +66,7 @@ export interface Observer {
   emitted?(event: TraceEvent, process: SimulatedProcess): void;
   leaseChanged?(change: LeaseChange): void;
   /** A process sent the metadata store a request. */
-  metadataAsked?(process: SimulatedProcess): void;
+  metadataAsked?(process: SimulatedProcess, partition: string): void;
   /** An instance of a function took a request up, or is done with it. */
   functionCalled?(call: FunctionCall, outcome: FunctionOutcome): void;
   /** An instance asked another region; `answer` is undefined as it asks, and never comes if none does. */

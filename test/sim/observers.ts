@@ -30,8 +30,8 @@ export class Observers {
   leaseChanged(change: LeaseChange): void {
     for (const observer of this.#all) observer.leaseChanged?.(change);
   }
-  metadataAsked(process: SimulatedProcess): void {
-    for (const observer of this.#all) observer.metadataAsked?.(process);
+  metadataAsked(process: SimulatedProcess, partition: string): void {
+    for (const observer of this.#all) observer.metadataAsked?.(process, partition);
   }
   functionCalled(call: FunctionCall, outcome: FunctionOutcome): void {
     for (const observer of this.#all) observer.functionCalled?.(call, outcome);

@@ -12,6 +12,8 @@ export interface BookiePlan {
   readonly rack: string;
   /** Processes that serve its requests at once. */
   readonly instances: number;
+  /** It is in no registry until a change of the topology adds it. */
+  readonly joins?: true;
 }
 
 export interface WorldPlan {
@@ -122,6 +124,11 @@ export interface FunctionsPlan {
   readonly coldStarts: number;
 }
 
+export interface LogRecovererPlan extends ActorPlanBase {
+  readonly kind: "log-recoverer";
+  readonly log: string;
+}
+
 export type ActorPlan =
   | LedgerWriterPlan
   | LedgerReaderPlan
@@ -131,7 +138,8 @@ export type ActorPlan =
   | LogReaderPlan
   | LogCallerPlan
   | LogKeeperPlan
-  | LogEnderPlan;
+  | LogEnderPlan
+  | LogRecovererPlan;
 
 export interface Plan {
   readonly seed: number;

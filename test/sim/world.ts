@@ -16,7 +16,7 @@ import {
 import type { LedgerPorts } from "../../lib/protocol/ledger/ledger-ports.ts";
 import { Quarantine } from "../../lib/protocol/placement/quarantine.ts";
 import { regionAware } from "../../lib/protocol/placement/region-aware.ts";
-import type { MetadataStore, Topology } from "../../lib/protocol/ports.ts";
+import type { MetadataStore } from "../../lib/protocol/ports.ts";
 import { ReadPolicy } from "../../lib/protocol/reads/read-policy.ts";
 import { Suspects } from "../../lib/protocol/reads/suspects.ts";
 import { anywhere } from "./any-placement.ts";
@@ -41,6 +41,7 @@ import { MetadataPath } from "./metadata-path.ts";
 import { MetadataTable } from "./metadata-table.ts";
 import type { Observers } from "./observers.ts";
 import type { BookiePlan, Plan } from "./plan.ts";
+import { Registries } from "./registries.ts";
 import { Scheduler } from "./scheduler.ts";
 import { SeededRandom } from "./seeded-random.ts";
 import { ShadowLogs } from "./shadow-logs.ts";
@@ -70,7 +71,8 @@ export class World {
   readonly readBack = new Map<LedgerId, readonly Content[]>();
   /** Every process there ever was, the latest of each name last. */
   readonly processes: SimulatedProcess[] = [];
-  readonly topology: Topology;
+  /** What each process knows of regions and bookies. */
+  readonly registries: Registries;
   #contents = 0;
 
   constructor(
@@ -86,14 +88,13 @@ export class World {
     );
     this.history = new History((operation) => observers.operated(operation));
     for (const bookie of plan.world.bookies) this.#addBookie(bookie);
-    const addresses = [...this.bookies.values()].map((bookie) => bookie.address);
-    this.topology = { bookies: () => addresses };
     this.fleets = new Map(
       (plan.functions ?? []).map((functions) => [
         region(functions.region),
         new FunctionFleet(this, functions),
       ]),
     );
+    this.registries = new Registries(plan.world.bookies, (name) => this.bookieNamed(name), this.table);
   }
 
   random(stream: string): SeededRandom {
@@ -123,14 +124,15 @@ export class World {
   /** What the protocol in this process is given. */
   ports(process: SimulatedProcess): LedgerPorts {
     const { clock, random } = process;
+    const metadata = boundedMetadata(this.metadataOf(process), clock);
     return {
       clock,
       random,
       digest: simulatedDigest,
       trace: { emit: (event) => this.observers.emitted(event, process) },
-      metadata: boundedMetadata(this.#metadataFor(process), clock),
+      metadata,
       bookies: new BookieNetwork((id) => this.#link(process, id)),
-      topology: this.topology,
+      topology: this.registries.of(process, metadata),
       placement: this.plan.world.placement === "anywhere" ? anywhere(random) : regionAware,
       reads: new ReadPolicy({ clock, random, place: { region: process.region } }),
       suspects: new Suspects(clock),
@@ -188,10 +190,12 @@ export class World {
     );
   }
 
-  #metadataFor(process: SimulatedProcess): MetadataStore {
+  metadataOf(process: SimulatedProcess): MetadataStore {
     const path = this.path(process, "metadata", METADATA);
     const random = this.random(`lag ${process.name} ${process.ordinal}`);
-    return new MetadataPath(path, this.table, random, () => this.observers.metadataAsked(process));
+    return new MetadataPath(path, this.table, random, (partition) =>
+      this.observers.metadataAsked(process, partition),
+    );
   }
 
   /** The way from this process to something else. */

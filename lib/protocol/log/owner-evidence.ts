@@ -7,7 +7,8 @@
  *    before it and fail after it. Silence is what it is now: failures of an outage that is over prove nothing.
  * O2 Times are this process's own, and an owner is left alone for a while after it was first seen as owner,
  *    so that two regions that cannot reach each other do not fence each other in turn.
- * O3 All of this decides who tries. What is recorded is decided by fences and elections.
+ * O3 Other processes of the region may have seen more, or an answer: owner-silence.ts counts with them. All
+ *    of this decides who tries. What is recorded is decided by fences and elections.
  */
 import type { LogIncarnation, Region } from "../ids.ts";
 import { limits } from "../limits.ts";
@@ -16,6 +17,8 @@ import type { Clock } from "../ports.ts";
 interface KnownOwner {
   readonly region: Region;
   readonly sinceMs: number;
+  /** When an answer of it was last told to the region's other processes. */
+  toldAtMs: number;
 }
 
 interface Failures {
@@ -27,6 +30,8 @@ interface Failures {
 export class OwnerEvidence {
   readonly #owners = new Map<LogIncarnation, KnownOwner>();
   readonly #answeredAtMs = new Map<Region, number>();
+  /** As above, until something makes it doubtful. */
+  readonly #heardAtMs = new Map<Region, number>();
   readonly #failures = new Map<Region, Failures>();
 
   constructor(private readonly clock: Clock) {}
@@ -40,48 +45,67 @@ export class OwnerEvidence {
     if (region === undefined) return void this.#owners.delete(log);
     // Least recently used first.
     this.#owners.delete(log);
-    const sinceMs = known?.region === region ? known.sinceMs : this.clock.monotonicMs();
-    this.#owners.set(log, { region, sinceMs });
+    const isNew = known?.region !== region;
+    const fresh = { region, sinceMs: this.clock.monotonicMs(), toldAtMs: Number.NEGATIVE_INFINITY };
+    this.#owners.set(log, isNew ? fresh : known);
     const oldest = this.#owners.keys().next().value;
     if (this.#owners.size > limits.knownLogsMax && oldest !== undefined) this.#owners.delete(oldest);
   }
 
   noteAnswer(region: Region): void {
-    this.#answeredAtMs.set(region, this.clock.monotonicMs());
+    const nowMs = this.clock.monotonicMs();
+    this.#answeredAtMs.set(region, nowMs);
+    this.#heardAtMs.set(region, nowMs);
     this.#failures.delete(region);
   }
 
-  /** `askedAtMs`: when the call that failed was sent, on this process's clock. */
-  noteFailure(region: Region, askedAtMs: number = this.clock.monotonicMs()): void {
+  /** `askedAtMs`: when the call that failed was sent, on this process's clock. False: it proves nothing (O1). */
+  noteFailure(region: Region, askedAtMs: number = this.clock.monotonicMs()): boolean {
     const nowMs = this.clock.monotonicMs();
-    if ((this.#answeredAtMs.get(region) ?? Number.NEGATIVE_INFINITY) > askedAtMs) return;
+    if ((this.#answeredAtMs.get(region) ?? Number.NEGATIVE_INFINITY) > askedAtMs) return false;
     const before = this.#failures.get(region);
+    this.#heardAtMs.delete(region);
     if (before === undefined || nowMs - before.lastAtMs > limits.ownerFailureGapMaxMs) {
       this.#failures.set(region, { count: 1, firstAtMs: nowMs, lastAtMs: nowMs });
     } else {
       before.count += 1;
       before.lastAtMs = nowMs;
     }
+    return true;
+  }
+
+  /** It may be slow, which is no failure (O1); it is asked before an append goes there. */
+  noteSlow(region: Region): void {
+    this.#heardAtMs.delete(region);
+  }
+
+  /** Whether an answer of the log's owner is to be told to the region's other processes; not each one is. */
+  isWorthTelling(log: LogIncarnation, region: Region): boolean {
+    const owner = this.#owners.get(log);
+    const nowMs = this.clock.monotonicMs();
+    if (owner?.region !== region || nowMs - owner.toldAtMs < limits.ownerSilenceMs) return false;
+    owner.toldAtMs = nowMs;
+    return true;
+  }
+
+  /** O2. */
+  isLeftAlone(log: LogIncarnation, region: Region): boolean {
+    const owner = this.#owners.get(log);
+    return owner?.region !== region || this.clock.monotonicMs() - owner.sinceMs < limits.ownerGuardMs;
   }
 
   /** Whether it answered so lately that it need not be asked before an append goes there. */
   wasHeard(region: Region): boolean {
-    const answeredAtMs = this.#answeredAtMs.get(region);
-    if (answeredAtMs === undefined || this.#failures.has(region)) return false;
-    return this.clock.monotonicMs() - answeredAtMs < limits.ownerHeardMs;
+    const heardAtMs = this.#heardAtMs.get(region);
+    return heardAtMs !== undefined && this.clock.monotonicMs() - heardAtMs < limits.ownerHeardMs;
   }
 
   /** Whether its silence allows a takeover of the log (O1, O2). */
   isSilent(log: LogIncarnation, region: Region): boolean {
     const failures = this.#failures.get(region);
-    const owner = this.#owners.get(log);
-    if (failures === undefined || owner?.region !== region) return false;
+    if (failures === undefined || this.isLeftAlone(log, region)) return false;
     const nowMs = this.clock.monotonicMs();
-    return (
-      failures.count >= limits.ownerFailuresMin &&
-      nowMs - failures.firstAtMs >= limits.ownerSilenceMs &&
-      nowMs - failures.lastAtMs <= limits.ownerFailureGapMaxMs &&
-      nowMs - owner.sinceMs >= limits.ownerGuardMs
-    );
+    if (nowMs - failures.lastAtMs > limits.ownerFailureGapMaxMs) return false;
+    return failures.count >= limits.ownerFailuresMin && nowMs - failures.firstAtMs >= limits.ownerSilenceMs;
   }
 }

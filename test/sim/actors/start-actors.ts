@@ -12,6 +12,7 @@ import { callAppends } from "./log-caller-actor.ts";
 import { endLogs } from "./log-ender-actor.ts";
 import { keepLog } from "./log-keeper-actor.ts";
 import { readLog } from "./log-reader-actor.ts";
+import { recoverLog } from "./log-recoverer-actor.ts";
 
 /** Starts every actor at its time; the result starts a successor of the actor of that name. */
 export function startActors(world: World): Succeed {
@@ -51,6 +52,8 @@ function act(actor: Actor<ActorPlan>): Promise<void> {
       return keepLog(actor as Actor<typeof plan>);
     case "log-ender":
       return endLogs(actor as Actor<typeof plan>);
+    case "log-recoverer":
+      return recoverLog(actor as Actor<typeof plan>);
     case "ledger-collector":
       return collectLedgers(actor as Actor<typeof plan>);
   }

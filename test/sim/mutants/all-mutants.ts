@@ -7,6 +7,7 @@ import { logMutants } from "./log-mutants.ts";
 import { metadataMutants } from "./metadata-mutants.ts";
 import type { Mutant } from "./mutant.ts";
 import { ownerMutants } from "./owner-mutants.ts";
+import { placementMutants } from "./placement-mutants.ts";
 import { readerMutants } from "./reader-mutants.ts";
 import { recoveryMutants } from "./recovery-mutants.ts";
 import { writerMutants } from "./writer-mutants.ts";
@@ -22,4 +23,5 @@ export const allMutants: readonly Mutant[] = [
   ...leaseMutants,
   ...ownerMutants,
   ...lifeMutants,
+  ...placementMutants,
 ];

@@ -2,6 +2,7 @@
 import type { Mutant } from "./mutant.ts";
 
 const ROUTER = "lib/protocol/log/append-router.ts";
+const CALLS = "lib/protocol/log/owner-calls.ts";
 
 const OWNERS = ["owners", "hand-off"];
 
@@ -12,7 +13,7 @@ export const ownerMutants: readonly Mutant[] = [
     patches: [
       {
         file: ROUTER,
-        from: `    if (request.route === "refuse") return { kind: "again" };\n`,
+        from: `    if (request.route === "refuse") return AGAIN;\n`,
         to: "",
       },
       {
@@ -28,14 +29,17 @@ export const ownerMutants: readonly Mutant[] = [
     breaks: "O1: 429 is an answer",
     patches: [
       {
-        file: ROUTER,
-        from: '    this.#evidence.noteAnswer(owner);\n    if (answer.kind === "refused")',
-        to: `    if (answer.kind === "refused" && answer.error.code === "over_capacity") {
-      this.#evidence.noteFailure(owner);
-      return await this.#later();
-    }
-    this.#evidence.noteAnswer(owner);
-    if (answer.kind === "refused")`,
+        file: CALLS,
+        from: `        this.#answered(log.log, owner);
+        return answer;
+      });
+    try {`,
+        to: `        const isBusy = answer.kind === "refused" && answer.error.code === "over_capacity";
+        if (isBusy) throw unavailable("too many requests", "none");
+        this.#answered(log.log, owner);
+        return answer;
+      });
+    try {`,
       },
     ],
     profiles: OWNERS,
