@@ -190,7 +190,7 @@ describe("requests that lead nowhere", () => {
   );
 
   test.each([
-    ["PATCH", "/v1/logs/orders", "DELETE, GET, HEAD, PUT"],
+    ["POST", "/v1/logs/orders", "DELETE, GET, HEAD, PATCH, PUT"],
     ["POST", "/v1/logs", "GET, HEAD"],
     ["GET", "/v1/logs/orders/trim", "POST"],
     ["PUT", "/v1/logs/orders/records", "GET, HEAD, POST"],
