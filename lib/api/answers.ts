@@ -14,13 +14,14 @@ import type {
   SegmentDescription,
   TailAnswer,
 } from "../protocol/log/operations.ts";
+import type { AppendAckJson } from "./append-wire.ts";
 import { type LogFormat, textOf } from "./record-body.ts";
 import type * as regionWire from "./region-wire.ts";
 import type * as wire from "./wire.ts";
 
 type Wire<S extends z.ZodType> = z.infer<S>;
 
-export function ackAnswer(log: string, ack: AppendAck): Wire<typeof wire.appendAck> {
+export function ackAnswer(log: string, ack: AppendAck): AppendAckJson {
   return {
     log,
     start: positionOf(ack.start),
@@ -28,6 +29,7 @@ export function ackAnswer(log: string, ack: AppendAck): Wire<typeof wire.appendA
     end: ack.last.seqNum + 1,
     tail: ack.tail,
     durable_in: [...ack.durableIn],
+    duplicate: ack.duplicate,
     epoch: ack.epoch,
   };
 }

@@ -4,7 +4,6 @@
  * unnoticed would make a conditional append unconditional.
  */
 import { z } from "@hono/zod-openapi";
-import { limits } from "../protocol/limits.ts";
 
 const SEQ_NUM_MAX = Number.MAX_SAFE_INTEGER;
 
@@ -30,51 +29,14 @@ export const ledgerIdText = wholeNumber(0, SEQ_NUM_MAX);
 export const consistency = z.enum(["strong", "local"], { error: "must be strong or local" });
 export const logFormat = z.enum(["utf8", "base64"], { error: "must be utf8 or base64" });
 
-const headerPair = z.tuple([z.string(), z.string()]);
-
-export const recordInput = z
-  .strictObject({
-    body: z.string({ error: "must be a string: text, or base 64 with Log-Format: base64" }),
-    headers: z.array(headerPair).optional().openapi({ maxItems: limits.recordHeadersMax }),
-    timestamp: z
-      .int()
-      .min(0)
-      .optional()
-      .openapi({ description: "Wall time in ms; the time of arrival if absent." }),
-  })
-  .openapi("RecordInput");
-
-export const appendBody = z
-  .strictObject({
-    // Their number and sizes are the log's to check.
-    records: z.array(recordInput).openapi({ minItems: 1, maxItems: limits.batchRecordsMax }),
-    match_seq_num: seqNum.optional().openapi({
-      type: "integer",
-      description: "Append only if the first record gets this seq_num. Makes a repeated append safe.",
-    }),
-  })
-  .openapi("Append");
+export const headerPair = z.tuple([z.string(), z.string()]);
 
 const dlsn = z.string().openapi({
   description: "Log segment, entry of its ledger, slot of the entry.",
   example: "0000000000000001-0000000000000000-00000",
 });
 
-const position = z.object({ seq_num: seqNum, dlsn, timestamp: z.number() }).openapi("Position");
-
-export const appendAck = z
-  .object({
-    log: z.string(),
-    start: position.openapi({ description: "The first record of the batch." }),
-    last: position.openapi({ description: "The last record of the batch." }),
-    end: seqNum.openapi({ type: "integer", description: "The seq_num after the last record." }),
-    tail: seqNum,
-    durable_in: z.array(z.string()).openapi({ description: "Regions whose bookies hold the batch durably." }),
-    epoch: z
-      .number()
-      .openapi({ description: "Number of the log segment; grows with each change of writer." }),
-  })
-  .openapi("AppendAck");
+export const position = z.object({ seq_num: seqNum, dlsn, timestamp: z.number() }).openapi("Position");
 
 export const logRecord = z
   .object({
@@ -225,9 +187,6 @@ export const problem = z
   })
   .openapi("Problem");
 
-export type AppendJson = z.input<typeof appendBody>;
-export type RecordInputJson = z.input<typeof recordInput>;
-export type AppendAckJson = z.infer<typeof appendAck>;
 export type LogRecordJson = z.infer<typeof logRecord>;
 export type ReadAnswerJson = z.infer<typeof readAnswer>;
 export type TailJson = z.infer<typeof tailAnswer>;

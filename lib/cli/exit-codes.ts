@@ -42,6 +42,7 @@ export class InterruptedError extends Error {
 
 const byStatus: Readonly<Record<number, ExitCode>> = {
   400: exitCodes.usage,
+  403: exitCodes.conditionFailed,
   404: exitCodes.notFound,
   406: exitCodes.usage,
   409: exitCodes.conditionFailed,
@@ -50,6 +51,7 @@ const byStatus: Readonly<Record<number, ExitCode>> = {
   413: exitCodes.usage,
   415: exitCodes.usage,
   416: exitCodes.notFound,
+  422: exitCodes.conditionFailed,
 };
 
 export function exitCodeOf(error: unknown): ExitCode {

@@ -10,7 +10,8 @@
  * equal batch of somebody else. `exclusive`: every batch right behind the last one, or an error. `resume`:
  * like exclusive, but records that are in their place already are compared and skipped.
  */
-import type { AppendAckJson, LogRecordJson, RecordInputJson } from "../api/wire.ts";
+import type { AppendAckJson, RecordInputJson } from "../api/append-wire.ts";
+import type { LogRecordJson } from "../api/wire.ts";
 import { batchLimits } from "./batch-limits.ts";
 import { hasProblemCode, type ProblemError, RequestError } from "./client-errors.ts";
 import type { LogClient, WireFormat } from "./log-client.ts";

@@ -1,5 +1,6 @@
 /** Every bound of the protocol, its unit and its reason. Their relations are asserted on load. */
 import { assert } from "./assert.ts";
+import { PRODUCERS_BYTES_MAX } from "./log/append-limits.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -17,9 +18,9 @@ export const limits = {
   logNameBytesMax: 512,
   /**
    * Bytes of an entry's payload: a full batch and the record set's own framing (at most 32 bytes a record, 16
-   * a header).
+   * a header), and what an entry says of producers.
    */
-  entryPayloadBytesMax: MIB + 1_000 * (32 + 64 * 16) + 64,
+  entryPayloadBytesMax: MIB + 1_000 * (32 + 64 * 16) + PRODUCERS_BYTES_MAX + 64,
 
   // Ledger writer
   /** Adds of one writer that are not yet acknowledged: bounds memory and what recovery must read. */

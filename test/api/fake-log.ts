@@ -114,6 +114,7 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
       last: records.at(-1) as LogRecord,
       tail: seqNum(records.length),
       durableIn: [here, region("us-west-2")],
+      duplicate: false,
       epoch: segmentNumber(3),
       ownerRegion: here,
     };

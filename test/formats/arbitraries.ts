@@ -196,14 +196,27 @@ export const anyItem: fc.Arbitrary<Item> = fc.oneof(
   }),
 );
 
-const anyLedgerTail: fc.Arbitrary<LedgerTail> = fc.record({
-  ledgerId: anyLedgerId,
-  ledgerVersion: anyVersion,
-  lastAddConfirmed: anyLastEntry,
-  nextSeqNum: anySeqNum,
-  lastTimestampMs: timeMs,
-  ledgerBytes: natural,
-});
+const anyLedgerTail: fc.Arbitrary<LedgerTail> = fc.record(
+  {
+    ledgerId: anyLedgerId,
+    ledgerVersion: anyVersion,
+    lastAddConfirmed: anyLastEntry,
+    nextSeqNum: anySeqNum,
+    lastTimestampMs: timeMs,
+    ledgerBytes: natural,
+    producersAt: anyEntryId,
+  },
+  {
+    requiredKeys: [
+      "ledgerId",
+      "ledgerVersion",
+      "lastAddConfirmed",
+      "nextSeqNum",
+      "lastTimestampMs",
+      "ledgerBytes",
+    ],
+  },
+);
 
 export const anyLease: fc.Arbitrary<Lease> = fc.record(
   {

@@ -25,8 +25,10 @@ describe("a warm writer", () => {
       p.sendingBatch([text, `${text}'`]).then(({ start }) => void order.push(start.seqNum)),
     );
     await w.idle();
-    expect(w.faults.count({ client: "P", call: "add", about: limits.pendingAddsMax })).toBe(3);
-    expect(w.faults.count({ client: "P", call: "add", about: limits.pendingAddsMax + 1 })).toBe(0);
+    // The first alone, then as many as an entry holds, then the rest.
+    expect([1, 2, 3, 4].map((about) => w.faults.count({ client: "P", call: "add", about }))).toEqual([
+      3, 3, 3, 0,
+    ]);
     expect(order).toEqual([]);
     stuck.release();
     await w.run(Promise.all(all));
@@ -38,6 +40,21 @@ describe("a warm writer", () => {
       [1, 2, 0],
       [1, 2, 1],
     ]);
+  });
+
+  test("sends whole entries up to its window, and smaller ones while few are in flight", async () => {
+    const w = await LogWorld.make();
+    const p = w.client("P");
+    await p.append("first");
+    const stuck = w.faults.hold({ client: "P", port: "bookie", call: "add", about: 1 });
+    const whole = Array.from({ length: 9 }, () => p.sendingBatch(numbers(1_000)));
+    const few = Array.from({ length: 3 }, () => p.sendingBatch(["x"]));
+    await w.idle();
+    const sent = (entry: number) => w.faults.count({ client: "P", call: "add", about: entry }) > 0;
+    expect(numbers(12).map((entry) => sent(Number(entry)))).toEqual([...Array(10).fill(true), false, false]);
+    stuck.release();
+    await w.run(Promise.all([...whole, ...few]));
+    expect([sent(10), sent(11)]).toEqual([true, false]);
   });
 
   test("asks the metadata nothing in a steady append", async () => {
@@ -59,6 +76,7 @@ describe("a warm writer", () => {
       last: { seqNum: 2, dlsn: { segment: 2, entry: 0, slot: 1 } },
       tail: 3,
       durableIn: ["east", "north"],
+      duplicate: false,
       epoch: 2,
       ownerRegion: "east",
     } satisfies { [Key in keyof AppendAck]: unknown });

@@ -284,9 +284,18 @@ export class LogClient {
     return this.appends.append({ log: LOG, records, ...condition });
   }
 
-  /** Appends each text as a batch of its own; "at N", or the error's code and side effects. */
+  /**
+   * Appends each text as a batch and an entry of its own, one after another; "at N", or the error's code and
+   * side effects.
+   */
   append(...texts: string[]): Promise<string[]> {
-    return this.w.run(this.sending(...texts));
+    return this.w.run(this.oneByOne(texts));
+  }
+
+  async oneByOne(texts: readonly string[]): Promise<string[]> {
+    const answers: string[] = [];
+    for (const text of texts) answers.push(...(await this.sending(text)));
+    return answers;
   }
 
   /** Lets go of the pen, as a function does at the end of its request. */
