@@ -1,6 +1,8 @@
 /** How a command ends. */
+
+import { BatchInDoubtError } from "../client/batch-outcome.ts";
 import { ForeignAnswerError, ProblemError, RequestError } from "../client/client-errors.ts";
-import { BatchInDoubtError, PlaceTakenError } from "../client/ordered-append.ts";
+import { PlaceTakenError } from "../client/ordered-append.ts";
 import { LocalError } from "../local/local-error.ts";
 
 export const exitCodes = {
