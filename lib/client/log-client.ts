@@ -4,6 +4,7 @@
  */
 import type { AppendAckJson, AppendJson } from "../api/append-wire.ts";
 import type { DeletedJson, SealedJson, TrimmedJson } from "../api/log-end-wire.ts";
+import type { OwnershipJson } from "../api/owner-wire.ts";
 import type { Problem } from "../api/problem.ts";
 import type {
   BookieJson,
@@ -24,6 +25,16 @@ import type {
 } from "../api/wire.ts";
 import type { SideEffects } from "../protocol/errors.ts";
 import { ForeignAnswerError, NoAnswerError, ProblemError } from "./client-errors.ts";
+import {
+  type Answered,
+  logPath,
+  NOT_CONNECTED,
+  networkCode,
+  parsed,
+  queryText,
+  type RequestFields,
+  regionPath,
+} from "./http-words.ts";
 
 export interface LogClientOptions {
   /** A region's base URL, without /v1. */
@@ -44,23 +55,6 @@ export interface ReadOptions {
 }
 
 const TIMEOUT_MS = 30_000;
-
-/** Failures to connect: nothing can have reached the server. */
-const NOT_CONNECTED = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
-
-interface RequestFields {
-  readonly method: "GET" | "PUT" | "POST" | "PATCH" | "DELETE";
-  readonly path: string;
-  readonly query?: Readonly<Record<string, string | number | undefined>>;
-  readonly format?: WireFormat | undefined;
-  readonly body?: unknown;
-}
 
 export class LogClient {
   readonly endpoint: string;
@@ -103,8 +97,25 @@ export class LogClient {
 
   /** One attempt. After a failure with side effects "possible" the batch may be in the log. */
   async append(log: string, batch: AppendJson, format: WireFormat): Promise<AppendAckJson> {
+    return (await this.appendAt(log, batch, format, {})).ack;
+  }
+
+  /** The same, with what it taught about the log's owner; `prefer: "no-forward"` is refused elsewhere. */
+  async appendAt(
+    log: string,
+    batch: AppendJson,
+    format: WireFormat,
+    preference: { readonly prefer?: "no-forward" },
+  ): Promise<{ readonly ack: AppendAckJson; readonly owner: string | undefined }> {
     const path = logPath(log, "/records");
-    return (await this.#send<AppendAckJson>({ method: "POST", path, body: batch, format })).json;
+    const request = { method: "POST", path, body: batch, format, ...preference } as const;
+    const { json, owner } = await this.#send<AppendAckJson>(request);
+    return { ack: json, owner };
+  }
+
+  /** The region that answers here. */
+  async region(): Promise<string> {
+    return (await this.#get<{ readonly region: string }>("/v1/health")).region;
   }
 
   async read(log: string, { from, count, consistency, format }: ReadOptions): Promise<ReadAnswerJson> {
@@ -132,6 +143,21 @@ export class LogClient {
   async deleteLog(log: string, incarnation?: string): Promise<DeletedJson> {
     const query = { incarnation };
     return (await this.#send<DeletedJson>({ method: "DELETE", path: logPath(log), query })).json;
+  }
+
+  owner(log: string): Promise<OwnershipJson> {
+    return this.#get(logPath(log, "/owner"));
+  }
+
+  /** Safe to repeat: a log that the region owns stays as it is. */
+  async transferOwner(log: string, region: string): Promise<OwnershipJson> {
+    const request = { method: "POST", path: logPath(log, "/owner/transfer"), body: { region } } as const;
+    return (await this.#send<OwnershipJson>(request)).json;
+  }
+
+  /** Safe to repeat. Null: anywhere. */
+  preferRegion(log: string, region: string | null): Promise<LogJson> {
+    return this.#patch<LogJson>(logPath(log), { preferred_region: region });
   }
 
   showLedger(id: string): Promise<LedgerJson> {
@@ -167,11 +193,11 @@ export class LogClient {
     return (await this.#send<T>({ method: "GET", path, query })).json;
   }
 
-  async #send<T>(request: RequestFields): Promise<{ status: number; json: T }> {
+  async #send<T>(request: RequestFields): Promise<Answered<T>> {
     const effects: SideEffects = request.method === "GET" ? "none" : "possible";
-    const { status, type, text } = await this.#exchange(request, effects);
+    const { status, type, text, owner } = await this.#exchange(request, effects);
     const json = type.endsWith("json") ? parsed(text) : undefined;
-    if (status < 300 && json !== undefined) return { status, json: json as T };
+    if (status < 300 && json !== undefined) return { status, json: json as T, owner };
     if (type === "application/problem+json" && json !== undefined) throw new ProblemError(json as Problem);
     throw new ForeignAnswerError(
       `${this.endpoint} answered ${status} with ${type || "no content type"}: is it a Fenceline endpoint?`,
@@ -189,12 +215,14 @@ export class LogClient {
           accept: "application/json",
           ...(request.format === undefined ? {} : { "log-format": request.format }),
           ...(request.body === undefined ? {} : { "content-type": "application/json" }),
+          ...(request.prefer === undefined ? {} : { prefer: request.prefer }),
         },
         ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
         signal: this.#signal === undefined ? timeout : AbortSignal.any([this.#signal, timeout]),
       });
       const [type = ""] = (response.headers.get("content-type") ?? "").split(";");
-      return { status: response.status, type, text: await response.text() };
+      const owner = response.headers.get("log-owner")?.split(";")[0];
+      return { status: response.status, type, text: await response.text(), owner };
     } catch (error) {
       throw this.#noAnswer(`${request.method} ${request.path}`, error, effects);
     }
@@ -212,32 +240,4 @@ export class LogClient {
       this.endpoint,
     );
   }
-}
-
-function logPath(log: string, rest = ""): string {
-  return `/v1/logs/${encodeURIComponent(log)}${rest}`;
-}
-
-function regionPath(region: string): string {
-  return `/v1/regions/${encodeURIComponent(region)}`;
-}
-
-function queryText(query: RequestFields["query"] = {}): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined);
-  if (given.length === 0) return "";
-  return `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** What the network said, in a word; "" if it said nothing of its own. */
-function networkCode(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
 }

@@ -7,14 +7,29 @@ export function gatedBookie(bookie: Bookie, gate: Gate): Bookie {
   return {
     id,
     add: (entry) => gate(`${id} add`, () => bookie.add(entry)),
-    read: (ledger, entry) => gate(`${id} read`, () => bookie.read(ledger, entry)),
-    tail: (ledger) => gate(`${id} tail`, () => bookie.tail(ledger)),
+    read: (ledger, entry, signal) => gate(`${id} read`, () => bookie.read(ledger, entry, signal), signal),
+    ...severalOf(bookie, gate),
+    tail: (ledger, signal) => gate(`${id} tail`, () => bookie.tail(ledger, signal), signal),
     fence: (ledger) => gate(`${id} fence`, () => bookie.fence(ledger)),
-    recoveryRead: (ledger, entry) => gate(`${id} recoveryRead`, () => bookie.recoveryRead(ledger, entry)),
+    recoveryRead: (ledger, entry, signal) =>
+      gate(`${id} recoveryRead`, () => bookie.recoveryRead(ledger, entry, signal), signal),
     recoveryAdd: (entry) => gate(`${id} recoveryAdd`, () => bookie.recoveryAdd(entry)),
     seal: (ledger, entry) => gate(`${id} seal`, () => bookie.seal(ledger, entry)),
     deleteEntries: (ledger, through) => gate(`${id} delete`, () => bookie.deleteEntries(ledger, through)),
     forget: (ledger) => gate(`${id} forget`, () => bookie.forget(ledger)),
+  };
+}
+
+/** Absent where the bookie has none. */
+function severalOf(bookie: Bookie, gate: Gate): Pick<Bookie, "readSeveral"> {
+  if (bookie.readSeveral === undefined) return {};
+  return {
+    readSeveral: (ledger, entries, signal) =>
+      gate(
+        `${bookie.id} read of ${entries.length} entries`,
+        async () => (await bookie.readSeveral?.(ledger, entries, signal)) ?? [],
+        signal,
+      ),
   };
 }
 

@@ -120,7 +120,9 @@ export class LocalRegion {
   /** The functions of the moment, one call after another. */
   #appends(): AppendOperations {
     return {
-      createLog: (name, config) => this.#functions.append.createLog(name, config),
+      createLog: (name, config, preferred) => this.#functions.append.createLog(name, config, preferred),
+      preferRegion: (name, preferred) => this.#functions.append.preferRegion(name, preferred),
+      transferOwner: (name, to) => this.#functions.append.transferOwner(name, to),
       append: (request) => this.#functions.append.append(request),
       settle: (name) => this.#functions.append.settle(name),
       trim: (name, to) => this.#functions.append.trim(name, to),
@@ -136,6 +138,7 @@ export class LocalRegion {
       listLogs: (request) => this.#functions.read.listLogs(request),
       segments: (name) => this.#functions.read.segments(name),
       read: (request) => this.#functions.read.read(request),
+      owner: (name) => this.#functions.read.owner(name),
       tail: (name, consistency) => this.#functions.read.tail(name, consistency),
       showLedger: (id) => this.#functions.read.showLedger(id),
     };

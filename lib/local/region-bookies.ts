@@ -44,8 +44,8 @@ export class RegionBookies implements Bookies {
 function reached({ bookie, region }: LocalBookie, fields: RegionBookiesFields): Bookie {
   const { from, outgoing, clock } = fields;
   const delayMs = region === from ? 0 : fields.delayMs;
-  return gatedBookie(bookie, (what, call) =>
-    outgoing(what, () => roundTrip(clock, delayMs, () => region.call(what, call))),
+  return gatedBookie(bookie, (what, call, signal) =>
+    outgoing(what, () => roundTrip(clock, delayMs, () => region.call(what, call, signal), signal), signal),
   );
 }
 

@@ -79,8 +79,8 @@ function leasesOf(world: SharedWorld, { region }: RegionSwitch, outgoing: Gate):
 /** L1 */
 function lifelong(home: RegionSwitch): Gate {
   const born = home.losses;
-  return (what, call) => {
-    if (home.losses === born) return home.call(what, call);
+  return (what, call, signal) => {
+    if (home.losses === born) return home.call(what, call, signal);
     const gone = `${what}: this function of region ${home.region} was lost with its region`;
     return Promise.reject(unavailable(gone, "none"));
   };

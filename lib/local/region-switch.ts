@@ -7,21 +7,25 @@
  *    again, and then reject; their callers were cut off long ago.
  * W3 A call that began while the region was down has no effect. Only a refusal says so.
  */
+import { aborted, type CallSignal } from "../protocol/call-abort.ts";
 import { type SideEffects, unavailable } from "../protocol/errors.ts";
 import type { Region } from "../protocol/ids.ts";
 
 /** How a lost region looks from outside. */
 export type Manner = "refusing" | "hanging";
 
-/** Runs a call through whatever lies between caller and callee. */
-export type Gate = <T>(what: string, call: () => Promise<T>) => Promise<T>;
+/**
+ * Runs a call through whatever lies between caller and callee. Who aborts it is let go at once, wherever it
+ * waits.
+ */
+export type Gate = <T>(what: string, call: () => Promise<T>, signal?: CallSignal) => Promise<T>;
 
 export class RegionSwitch {
   readonly region: Region;
   #down: Manner | undefined;
   #losses = 0;
   readonly #inFlight = new Set<() => void>();
-  #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
 
   constructor(region: Region) {
     this.region = region;
@@ -55,14 +59,20 @@ export class RegionSwitch {
     this.#wake();
   }
 
-  readonly call: Gate = <T>(what: string, call: () => Promise<T>): Promise<T> => {
-    if (!this.isUp) return this.#silence(what, "none");
+  /** Calls that are under way or kept waiting. */
+  get callsHeld(): number {
+    return this.#inFlight.size + this.#waiting.size;
+  }
+
+  readonly call: Gate = <T>(what: string, call: () => Promise<T>, signal?: CallSignal): Promise<T> => {
+    if (!this.isUp) return this.#silence(what, "none", signal);
     return new Promise<T>((resolve, reject) => {
-      const lose = () => resolve(this.#silence(what, "possible"));
+      const lose = () => resolve(this.#silence(what, "possible", signal));
       this.#inFlight.add(lose);
       const deliver = (answer: () => void) => {
         if (this.#inFlight.delete(lose)) answer();
       };
+      signal?.onAbort(() => deliver(() => reject(aborted(what))));
       started(call).then(
         (value) => deliver(() => resolve(value)),
         (error) => deliver(() => reject(error)),
@@ -70,19 +80,26 @@ export class RegionSwitch {
     });
   };
 
-  async #silence(what: string, sideEffects: SideEffects): Promise<never> {
+  async #silence(what: string, sideEffects: SideEffects, signal?: CallSignal): Promise<never> {
     if (this.#down !== "hanging") {
       throw unavailable(`${what}: region ${this.region} refuses, it is down`, sideEffects);
     }
-    while (this.#down === "hanging") {
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    }
+    while (this.#down === "hanging") await this.#untilWoken(what, signal);
     throw unavailable(`${what}: region ${this.region} was down and never answered`, "possible");
   }
 
+  #untilWoken(what: string, signal?: CallSignal): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      this.#waiting.add(resolve);
+      signal?.onAbort(() => {
+        if (this.#waiting.delete(resolve)) reject(aborted(what));
+      });
+    });
+  }
+
   #wake(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
     for (const resolve of waiting) resolve();
   }
 }

@@ -37,6 +37,8 @@ export interface LogItem {
   /** Records below this seq_num are gone. */
   readonly trimPoint: SeqNum;
   readonly createdAtMs: number;
+  /** Where it should be owned. Absent: wherever it is. */
+  readonly preferredRegion?: Region;
 }
 
 /** What a completed segment's item says of its end: a cache that nothing depends on (rules 22, 34). */

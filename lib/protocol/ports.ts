@@ -10,7 +10,9 @@
  *
  * A call that resolves tells a fact. A call that rejects tells nothing: its effect may have happened or
  * not (rule 21: unknown is never a negative). Every call may be made twice, or by two processes at once.
+ * A `signal` tells that nobody waits for the answer any more: the call rejects and leaves no timer behind.
  */
+import type { CallSignal } from "./call-abort.ts";
 import type { BookieId, EntryId, LedgerId, LogIncarnation, Tenure, WriteToken } from "./ids.ts";
 import type { Item, ItemKey } from "./items.ts";
 import type { Lease } from "./lease.ts";
@@ -42,9 +44,7 @@ export type LedgerDigest =
   | { readonly type: "crc32" }
   | { readonly type: "hmac-sha256"; readonly keyHex: string };
 
-/**
- * The header that travels with each entry; covered by its digest, encoded once, never changed (rules 4, 5).
- */
+/** Travels with each entry; covered by its digest, encoded once, never changed (rules 4, 5). */
 export interface EntryHeader {
   readonly ledgerId: LedgerId;
   readonly entryId: EntryId;
@@ -108,7 +108,7 @@ export interface EntryStore {
   /** Stores `value`, whatever was there. */
   put(key: StoreKey, value: StoreValue): Promise<void>;
   /** Resolves to undefined only if the key is certainly absent. An unreadable value rejects. */
-  get(key: StoreKey): Promise<StoreValue | undefined>;
+  get(key: StoreKey, signal?: CallSignal): Promise<StoreValue | undefined>;
   /** Removes the key; an absent one is fine. */
   delete(key: StoreKey): Promise<void>;
   /** Lists keys in pages. A hint: it may miss recent keys and name deleted ones. Safety never rests on it. */
@@ -124,9 +124,9 @@ export type ReadAnswer =
   | { readonly kind: "tombstone" }
   | { readonly kind: "nothing" };
 
-export type RecoveryReadAnswer =
-  | { readonly kind: "entry"; readonly copy: "original" | "recovered"; readonly entry: SealedEntry }
-  | { readonly kind: "tombstone" };
+export type SlotAnswers = readonly (ReadAnswer | undefined)[];
+
+export type RecoveryReadAnswer = Exclude<ReadAnswer, { readonly kind: "nothing" }>;
 
 /**
  * `conflict`: an Original of other content holds the slot; it is never replaced (rule 4). It is shown so that
@@ -145,19 +145,21 @@ export interface TailAnswer {
 
 export interface Bookie {
   readonly id: BookieId;
-  /**
-   * Stores the writer's entry unless the ledger is fenced or the slot is taken (rule 2). Durable when "ok".
-   * After a rejection the entry may be stored.
-   */
+  /** Stores the writer's entry unless the ledger is fenced or the slot taken (rule 2). Durable when "ok". */
   add(entry: SealedEntry): Promise<AddAnswer>;
   /** Reads a slot without changing anything. */
-  read(ledgerId: LedgerId, entryId: EntryId): Promise<ReadAnswer>;
+  read(ledgerId: LedgerId, entryId: EntryId, signal?: CallSignal): Promise<ReadAnswer>;
+  /**
+   * Reads several slots in one message and answers in their order; undefined is an unknown, for one that did
+   * not fit as well. A bookie without it is asked for one slot at a time.
+   */
+  readSeveral?(ledgerId: LedgerId, entryIds: readonly EntryId[], signal?: CallSignal): Promise<SlotAnswers>;
   /** Names the highest entry; changes nothing. */
-  tail(ledgerId: LedgerId): Promise<TailAnswer>;
+  tail(ledgerId: LedgerId, signal?: CallSignal): Promise<TailAnswer>;
   /** Puts the fence, durable before any answer, then names the highest entry. */
   fence(ledgerId: LedgerId): Promise<TailAnswer>;
   /** Fences, then reads the slot and occupies it with a Tombstone if it is empty (rule 3). */
-  recoveryRead(ledgerId: LedgerId, entryId: EntryId): Promise<RecoveryReadAnswer>;
+  recoveryRead(ledgerId: LedgerId, entryId: EntryId, signal?: CallSignal): Promise<RecoveryReadAnswer>;
   /** Writes back an entry that recovery found (rule 4). */
   recoveryAdd(entry: SealedEntry): Promise<RecoveryAddAnswer>;
   /** Puts a Tombstone if the slot is empty (rule 9). */
@@ -201,9 +203,9 @@ export interface Versioned<T extends Item = Item> {
  */
 export type Consistency = "consistent" | "stale";
 
-export type WriteAnswer =
-  | { readonly kind: "written"; readonly version: Version }
-  | { readonly kind: "conflict" };
+export type Conflict = { readonly kind: "conflict" };
+export type WriteAnswer = { readonly kind: "written"; readonly version: Version } | Conflict;
+export type RemoveAnswer = { readonly kind: "removed" } | Conflict;
 
 export interface ItemQuery {
   readonly partition: string;
@@ -223,10 +225,7 @@ export interface MetadataStore {
    * one of two racers is told "written". After a rejection the write may take effect at any later time.
    */
   write(key: ItemKey, expected: Version | "absent", item: Item, token: WriteToken): Promise<WriteAnswer>;
-  remove(
-    key: ItemKey,
-    expected: Version,
-  ): Promise<{ readonly kind: "removed" } | { readonly kind: "conflict" }>;
+  remove(key: ItemKey, expected: Version): Promise<RemoveAnswer>;
   /** Items of one partition in the order of their sort keys (by code unit). */
   query(query: ItemQuery, consistency: Consistency): Promise<readonly Versioned[]>;
 }

@@ -1,19 +1,28 @@
 /** Waiting on the clock port: bounded calls and pauses. */
+
+import { aborted, type CallSignal } from "./call-abort.ts";
 import { unavailable } from "./errors.ts";
 import type { Clock } from "./ports.ts";
-import type { CallSignal } from "./reads/call-abort.ts";
 
-/** Resolves after `delayMs`. */
-export function pause(clock: Clock, delayMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    clock.startTimer(delayMs, resolve);
+/** Resolves after `delayMs`; rejects as soon as nobody waits any more, and leaves no timer behind then. */
+export function pause(clock: Clock, delayMs: number, signal?: CallSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) {
+      reject(aborted("pause"));
+      return;
+    }
+    const timer = clock.startTimer(delayMs, resolve);
+    signal?.onAbort(() => {
+      timer.cancel();
+      reject(aborted("pause"));
+    });
   });
 }
 
 /**
  * Settles as `call` does, or rejects as `unavailable` after `timeoutMs`; its effect may then still happen at
- * any later time. A late answer is dropped. `signal`: nobody waits any more, and
- * no timer is left behind.
+ * any later time. A late answer is dropped. `signal`: nobody waits any more. It rejects at once then, leaves
+ * no timer behind, and does not even begin if that is known beforehand.
  */
 export function within<T>(
   clock: Clock,
@@ -23,12 +32,16 @@ export function within<T>(
   signal?: CallSignal,
 ): Promise<T> {
   return new Promise<T>((resolve, reject) => {
+    if (signal?.aborted === true) {
+      reject(aborted(what));
+      return;
+    }
     const timer = clock.startTimer(timeoutMs, () =>
       reject(unavailable(`${what}: no answer in ${timeoutMs} ms`)),
     );
     signal?.onAbort(() => {
       timer.cancel();
-      reject(unavailable(`${what}: nobody waits for it any more`));
+      reject(aborted(what));
     });
     started(call).then(
       (value) => {

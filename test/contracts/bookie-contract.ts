@@ -2,7 +2,10 @@
  * What every bookie must do (ports.ts; rules 1 to 4, 9, 15, 21), however it is reached. Its storage is at
  * hand for what the port does not show, and other processes that act as the same bookie.
  */
-import type { Bookie, EntryStore } from "../../lib/protocol/ports.ts";
+import type { CallSignal } from "../../lib/protocol/call-abort.ts";
+import type { EntryId, LedgerId } from "../../lib/protocol/ids.ts";
+import type { Bookie, EntryStore, SlotAnswers } from "../../lib/protocol/ports.ts";
+import { abortCases } from "./bookie-abort-cases.ts";
 import { addCases } from "./bookie-add-cases.ts";
 import { collectionCases } from "./bookie-collection-cases.ts";
 import { identityCases } from "./bookie-identity-cases.ts";
@@ -34,6 +37,7 @@ export const bookieCases: readonly BookieCase[] = [
   ...collectionCases,
   ...identityCases,
   ...raceCases,
+  ...abortCases,
 ];
 
 export interface OpenedBookie {
@@ -77,16 +81,39 @@ function persistent(under: BookieUnderTest, edge: Edge): BookieUnderTest {
 }
 
 function persistentBookie(bookie: Bookie): Bookie {
+  const several: Pick<Bookie, "readSeveral"> =
+    bookie.readSeveral === undefined
+      ? {}
+      : { readSeveral: (ledger, entries, signal) => everySlot(bookie, ledger, entries, signal) };
   return {
+    ...several,
     id: bookie.id,
     add: (entry) => untilAnswered(() => bookie.add(entry)),
-    read: (ledger, entry) => untilAnswered(() => bookie.read(ledger, entry)),
-    tail: (ledger) => untilAnswered(() => bookie.tail(ledger)),
+    read: (ledger, entry, signal) => untilAnswered(() => bookie.read(ledger, entry, signal)),
+    tail: (ledger, signal) => untilAnswered(() => bookie.tail(ledger, signal)),
     fence: (ledger) => untilAnswered(() => bookie.fence(ledger)),
-    recoveryRead: (ledger, entry) => untilAnswered(() => bookie.recoveryRead(ledger, entry)),
+    recoveryRead: (ledger, entry, signal) => untilAnswered(() => bookie.recoveryRead(ledger, entry, signal)),
     recoveryAdd: (entry) => untilAnswered(() => bookie.recoveryAdd(entry)),
     seal: (ledger, entry) => untilAnswered(() => bookie.seal(ledger, entry)),
     deleteEntries: (ledger, through) => untilAnswered(() => bookie.deleteEntries(ledger, through)),
     forget: (ledger) => untilAnswered(() => bookie.forget(ledger)),
   };
+}
+
+/** A slot that the bookie left unknown is asked for alone. */
+async function everySlot(
+  bookie: Bookie,
+  ledger: LedgerId,
+  entries: readonly EntryId[],
+  signal?: CallSignal,
+): Promise<SlotAnswers> {
+  const answers = await untilAnswered(async () => bookie.readSeveral?.(ledger, entries, signal) ?? []);
+  const alone = async (entry: EntryId) => {
+    try {
+      return await untilAnswered(() => bookie.read(ledger, entry, signal));
+    } catch {
+      return undefined;
+    }
+  };
+  return await Promise.all(entries.map(async (entry, index) => answers[index] ?? (await alone(entry))));
 }

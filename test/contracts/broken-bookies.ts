@@ -20,7 +20,7 @@ const over =
     const whole: EntryStore = {
       putIfAbsent: (key, value) => store.putIfAbsent(key, value),
       put: (key, value) => store.put(key, value),
-      get: (key) => store.get(key),
+      get: (key, signal) => store.get(key, signal),
       delete: (key) => store.delete(key),
       list: (request) => store.list(request),
     };
@@ -86,7 +86,8 @@ function altered(whole: StoredBookie, methods: Partial<Bookie>): Bookie {
   return {
     id: whole.id,
     add: (entry) => whole.add(entry),
-    read: (ledger, entry) => whole.read(ledger, entry),
+    read: (ledger, entry, signal) => whole.read(ledger, entry, signal),
+    readSeveral: (ledger, entries, signal) => whole.readSeveral(ledger, entries, signal),
     tail: (ledger) => whole.tail(ledger),
     fence: (ledger) => whole.fence(ledger),
     recoveryRead: (ledger, entry) => whole.recoveryRead(ledger, entry),
@@ -99,6 +100,23 @@ function altered(whole: StoredBookie, methods: Partial<Bookie>): Bookie {
 }
 
 export const brokenBookies: Readonly<Record<string, Make>> = {
+  "signal: an abort beforehand stops no recovery read": (fields) => {
+    const whole = new StoredBookie(fields);
+    return altered(whole, { recoveryRead: (ledger, entry) => whole.recoveryRead(ledger, entry) });
+  },
+  "signal: storage is not told of an abort": over((store) => ({ get: (key) => store.get(key) })),
+  "several: answers come in another order": (fields) => {
+    const whole = new StoredBookie(fields);
+    return altered(whole, {
+      readSeveral: (ledger, entries) => whole.readSeveral(ledger, entries.toSorted()),
+    });
+  },
+  "several: one that fails fails all": (fields) => {
+    const whole = new StoredBookie(fields);
+    return altered(whole, {
+      readSeveral: (ledger, entries) => Promise.all(entries.map((entry) => whole.read(ledger, entry))),
+    });
+  },
   "rule 2: adds do not look for the fence": over((store) => ({
     get: async (key) => (key.kind === "fence" ? undefined : await store.get(key)),
   })),

@@ -8,6 +8,7 @@
  * B4 A negative, and an OK, come from the storage that the bookie's id names: the incarnation marker is read
  *    for each; a tail read's `nothing` may trust a check under a minute old (rule 21).
  */
+import { type CallSignal, throwIfAborted } from "../call-abort.ts";
 import { unavailable } from "../errors.ts";
 import type { BookieId, EntryId, LedgerId } from "../ids.ts";
 import { isIdentical, sameContent } from "../ledger/entry.ts";
@@ -21,6 +22,7 @@ import type {
   RecoveryAddAnswer,
   RecoveryReadAnswer,
   SealedEntry,
+  SlotAnswers,
   StoreKey,
   StoreValue,
   TailAnswer,
@@ -82,19 +84,33 @@ export class StoredBookie implements Bookie {
     return { kind: "ok" };
   }
 
-  async read(ledgerId: LedgerId, entryId: EntryId): Promise<ReadAnswer> {
-    const value = await this.#store.get(slotKey(ledgerId, entryId));
+  async read(ledgerId: LedgerId, entryId: EntryId, signal?: CallSignal): Promise<ReadAnswer> {
+    throwIfAborted(signal, `read ${entryId}`);
+    const value = await this.#store.get(slotKey(ledgerId, entryId), signal);
     if (value !== undefined) return slotAnswer(value);
     const age = this.#clock.monotonicMs() - this.#identityCheckedAtMs;
     if (age < 0 || age >= limits.identityCheckAgeMaxMs) await this.#checkIdentity();
     return { kind: "nothing" };
   }
 
-  async tail(ledgerId: LedgerId): Promise<TailAnswer> {
+  /** One slot that cannot be read says nothing about the others. */
+  async readSeveral(
+    ledgerId: LedgerId,
+    entryIds: readonly EntryId[],
+    signal?: CallSignal,
+  ): Promise<SlotAnswers> {
+    const reads = entryIds.map((entryId) => this.read(ledgerId, entryId, signal));
+    const answers = await Promise.all(reads.map((read) => read.catch(() => undefined)));
+    throwIfAborted(signal, `read ${entryIds.length} entries`);
+    return answers;
+  }
+
+  async tail(ledgerId: LedgerId, signal?: CallSignal): Promise<TailAnswer> {
     const page = await this.#store.list({ ledgerId, limit: limits.highestEntryScanKeys });
     for (const key of page.keys) {
       if (key.kind !== "slot") continue;
-      const value = await this.#store.get(key);
+      throwIfAborted(signal, `tail of ${ledgerId}`);
+      const value = await this.#store.get(key, signal);
       if (value?.kind === "original" || value?.kind === "recovered") return { highest: value.entry };
     }
     return {};
@@ -107,7 +123,9 @@ export class StoredBookie implements Bookie {
     return answer;
   }
 
-  async recoveryRead(ledgerId: LedgerId, entryId: EntryId): Promise<RecoveryReadAnswer> {
+  /** An abort keeps it from beginning. Once begun it runs to its end: half of it would help nobody. */
+  async recoveryRead(ledgerId: LedgerId, entryId: EntryId, signal?: CallSignal): Promise<RecoveryReadAnswer> {
+    throwIfAborted(signal, `recovery read ${entryId}`);
     await this.#store.put({ kind: "fence", ledgerId }, FENCE);
     const slot = slotKey(ledgerId, entryId);
     let value = await this.#store.get(slot);

@@ -2,7 +2,7 @@
  * Asks a write set for an entry that is not known to be confirmed, and says what the answers prove (rules 13,
  * 14). Answers as soon as one of the proofs is complete; bookies that hang do not hold it up.
  */
-import type { BookieVerdict } from "../errors.ts";
+import { type BookieVerdict, verdictOf } from "../errors.ts";
 import type { EntryId } from "../ids.ts";
 import type { BookieAddress } from "../place.ts";
 import type { ReadAnswer, SealedEntry } from "../ports.ts";
@@ -30,7 +30,9 @@ export function readTailSlot(ports: LedgerPorts, ledger: LedgerMetadata, entry: 
   let recovered = false;
   return new Promise((resolve, reject) => {
     const judge = (bookie: BookieAddress, answer: ReadAnswer | Unknown) => {
-      verdicts.push({ bookie: bookie.id, region: bookie.place.region, said: verdictOf(answer) });
+      verdicts.push(
+        verdictOf(bookie, answer.kind === "unknown" ? answer : { kind: "answered", said: saidBy(answer) }),
+      );
       if (answer.kind === "nothing") nothings.push(bookie);
       if (answer.kind === "tombstone") recovered = true;
       if (answer.kind === "entry" && answer.copy === "recovered") recovered = true;
@@ -64,10 +66,8 @@ export function readTailSlot(ports: LedgerPorts, ledger: LedgerMetadata, entry: 
   });
 }
 
-function verdictOf(answer: ReadAnswer | Unknown): string {
+function saidBy(answer: ReadAnswer): string {
   switch (answer.kind) {
-    case "unknown":
-      return `unknown (${answer.reason})`;
     case "nothing":
       return "has nothing there";
     case "tombstone":

@@ -3,7 +3,7 @@
  * the way (rules 3, 11). One genuine copy is enough to keep the entry; a negative quorum ends the ledger;
  * anything unknown counts as neither, in whatever order the answers come (H29).
  */
-import type { BookieVerdict } from "../errors.ts";
+import { type BookieVerdict, verdictOf } from "../errors.ts";
 import type { EntryId } from "../ids.ts";
 import type { BookieAddress } from "../place.ts";
 import type { RecoveryReadAnswer, SealedEntry } from "../ports.ts";
@@ -36,7 +36,9 @@ export function recoveryRead(
       if (answer.kind === "entry") {
         ports.trace.emit({ event: "corrupt-entry", ledgerId, entryId: entry, bookie: bookie.id });
       }
-      verdicts.push({ bookie: bookie.id, region: bookie.place.region, said: verdictOf(answer) });
+      verdicts.push(
+        verdictOf(bookie, answer.kind === "unknown" ? answer : { kind: "answered", said: saidBy(answer) }),
+      );
       if (provesAbsence(negatives, set, replication)) return resolve({ kind: "absent" });
       if (verdicts.length === set.length) resolve({ kind: "undecided", verdicts });
     };
@@ -53,10 +55,8 @@ export function recoveryRead(
   });
 }
 
-function verdictOf(answer: RecoveryReadAnswer | Unknown): string {
+function saidBy(answer: RecoveryReadAnswer): string {
   switch (answer.kind) {
-    case "unknown":
-      return `unknown (${answer.reason})`;
     case "tombstone":
       return "does not have it";
     case "entry":

@@ -17,6 +17,7 @@ import { LogReader, type ReaderPorts } from "./log-reader.ts";
 import type {
   LogDescription,
   LogPage,
+  Ownership,
   ReadAnswer,
   ReadOperations,
   ReadRequest,
@@ -28,6 +29,7 @@ import { allItems } from "./segments.ts";
 import type { RecordsThere } from "./seq-num-mismatch.ts";
 import type { Settler } from "./settler.ts";
 import type { LogIdentity } from "./start-segment.ts";
+import { ownershipOf } from "./transfer-owner.ts";
 
 export class LogReads implements ReadOperations {
   readonly #ports: ReaderPorts;
@@ -58,6 +60,15 @@ export class LogReads implements ReadOperations {
         };
       }),
     );
+  }
+
+  owner(name: LogName): Promise<Ownership> {
+    return withoutEffects(async () => {
+      const log = await findLog(this.#ports.metadata, name, "consistent");
+      const ownership = await ownershipOf(this.#ports, log);
+      const { preferredRegion: preferred } = log;
+      return preferred === undefined ? ownership : { ...ownership, preferred };
+    });
   }
 
   describeLog(name: LogName): Promise<LogDescription> {

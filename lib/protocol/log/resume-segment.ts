@@ -4,12 +4,13 @@
  * segment's: the next one starts only behind a CLOSED one (22), and it passed its check before it came into
  * the lease (35).
  */
-import { nextEntry } from "../ids.ts";
+import { NO_ENTRY, nextEntry } from "../ids.ts";
 import { ledgerKey, segmentKey } from "../items.ts";
 import type { LedgerTail } from "../lease.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import type { Version } from "../ports.ts";
 import { type ProducersIn, restoreProducers } from "./restore-producers.ts";
+import { beforeSegment } from "./segment-end.ts";
 import type { LogIdentity, OpenedSegment } from "./start-segment.ts";
 
 /** Undefined: the ledger is not open any more, or not this log's; recover it. */
@@ -25,23 +26,32 @@ export async function resumeSegment(
   if (segment === undefined) return undefined;
   const { ledgerId } = segment.ledger.item;
   const firstEntry = (tail.lastAddConfirmed + 1) as typeof tail.lastAddConfirmed;
-  const producers = await restoreProducers(ports, producersIn(segment, tail, known));
+  const producers = await restoreProducers(ports, await producersIn(ports, log, segment, tail, known));
   ports.trace.emit({ event: "segment-resumed", log: log.log, ledgerId, firstEntry });
   return { ...segment, lastTimestampMs: tail.lastTimestampMs, producers, tail };
 }
 
-/** Who left the ledger itself reads only what others have added since, unless a later snapshot is nearer. */
-function producersIn(
-  { item, ledger }: ResumedSegment,
+/**
+ * Who left the ledger itself reads only what others have added since, unless a later snapshot is nearer. A
+ * ledger without an entry says nothing yet: what came before it does.
+ */
+async function producersIn(
+  ports: LedgerPorts,
+  log: LogIdentity,
+  { first, item, ledger }: ResumedSegment,
   { producersAt, lastAddConfirmed: through }: LedgerTail,
   known: OpenedSegment | undefined,
-): ProducersIn | undefined {
-  if (producersAt === undefined) return undefined;
-  const where = { ledger: ledger.item, segment: item.number, through };
+): Promise<ProducersIn | undefined> {
   const left = known?.ledger.item.ledgerId === ledger.item.ledgerId ? known : undefined;
-  if (left?.tail === undefined || left.tail.lastAddConfirmed < producersAt)
+  const where = { ledger: ledger.item, segment: item.number, through };
+  const since = left?.tail?.lastAddConfirmed;
+  if (left !== undefined && since === through)
+    return { ...where, from: nextEntry(through), known: left.producers };
+  if (through === NO_ENTRY) return (await beforeSegment(ports, log.log, first)).producersIn;
+  if (producersAt === undefined) return undefined;
+  if (left === undefined || since === undefined || since < producersAt)
     return { ...where, from: producersAt };
-  return { ...where, from: nextEntry(left.tail.lastAddConfirmed), known: left.producers };
+  return { ...where, from: nextEntry(since), known: left.producers };
 }
 
 type ResumedSegment = Pick<OpenedSegment, "first" | "item" | "ledger">;

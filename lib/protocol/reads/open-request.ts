@@ -1,6 +1,7 @@
 /** A request of a read that has not been answered yet, and until when the read will wait for it. */
+
+import { CallAbort } from "../call-abort.ts";
 import type { BookieAddress } from "../place.ts";
-import { CallAbort } from "./call-abort.ts";
 import type { ReadAttempt } from "./read-attempt.ts";
 import { readLimits } from "./read-limits.ts";
 

@@ -36,7 +36,7 @@ export async function readAnyCopy(
   const read = await speculativeRead(ports.reads, {
     writeSet,
     call: (bookie, signal) => {
-      const ask = () => ports.bookies.bookie(bookie.id).read(ledgerId, entry);
+      const ask = () => ports.bookies.bookie(bookie.id).read(ledgerId, entry, signal);
       return within(ports.clock, limits.bookieCallTimeoutMs, entryCall("read", entry), ask, signal);
     },
     judge,

@@ -7,10 +7,11 @@
  *    H4), so that a function thawed after an hour starts like a new one.
  * P3 No timer is ever left behind here; probes that hang are found out by the next read.
  */
+
+import { CallAbort } from "../call-abort.ts";
 import type { BookieId } from "../ids.ts";
 import type { BookieAddress } from "../place.ts";
 import type { Clock, Random } from "../ports.ts";
-import { CallAbort } from "./call-abort.ts";
 import { ClassLatency } from "./class-latency.ts";
 import { type DistanceClass, distanceClass, distanceRank, type ReaderPlace } from "./distance.ts";
 import { hedgeDelays } from "./hedge-delays.ts";

@@ -1,6 +1,7 @@
 /** What a read asks of a replica, and how one request of it is sent. */
+
+import type { CallAbort, CallSignal } from "../call-abort.ts";
 import type { BookieAddress } from "../place.ts";
-import type { CallAbort, CallSignal } from "./call-abort.ts";
 import type { Probe, ReadPolicy } from "./read-policy.ts";
 
 /** What the answer is worth. `said` completes "bookie b ...". */

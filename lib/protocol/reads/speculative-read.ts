@@ -10,7 +10,7 @@
  *    dropped. Slots of the write set are what is tracked, so that a bookie may hold two of them.
  * E3 Each slot is asked at most once, and "none" is said only after each of them was asked and failed.
  */
-import type { BookieVerdict } from "../errors.ts";
+import { type BookieVerdict, type BookieWord, verdictOf } from "../errors.ts";
 import type { BookieAddress } from "../place.ts";
 import type { Timer } from "../ports.ts";
 import { OpenRequest } from "./open-request.ts";
@@ -91,7 +91,10 @@ class ReadInProgress<A, V> {
     this.#open.add(request);
     sendTo(this.read, bookie, request.abort).then(
       (answer) => this.#answered(request, answer),
-      (error) => this.#failed(request, `unknown (${error instanceof Error ? error.message : String(error)})`),
+      (error) => {
+        const reason = error instanceof Error ? error.message : String(error);
+        this.#failed(request, { kind: "unknown", reason });
+      },
     );
   }
 
@@ -100,7 +103,7 @@ class ReadInProgress<A, V> {
     const judgement = this.#judge(request, answer);
     if (judgement === undefined) return;
     if (!judgement.usable) {
-      this.#failed(request, judgement.said);
+      this.#failed(request, { kind: "answered", said: judgement.said });
       return;
     }
     const { bookie } = request;
@@ -121,21 +124,21 @@ class ReadInProgress<A, V> {
     }
   }
 
-  #failed(request: OpenRequest, said: string): void {
+  #failed(request: OpenRequest, word: BookieWord): void {
     if (!this.#open.delete(request)) return;
     request.evidence.failed();
-    this.#goOn(request, said);
+    this.#goOn(request, word);
   }
 
   #timedOut(request: OpenRequest): void {
     if (!this.#open.delete(request)) return;
     request.giveUp();
-    this.#goOn(request, `unknown (no answer in ${readLimits.attemptTimeoutMs} ms)`);
+    this.#goOn(request, { kind: "unknown", reason: `no answer in ${readLimits.attemptTimeoutMs} ms` });
   }
 
   /** Errors cost nothing: the read needs another replica. One whose silence was sent on has had its turn. */
-  #goOn(request: OpenRequest, said: string): void {
-    this.#verdicts.push({ bookie: request.bookie.id, region: request.bookie.place.region, said });
+  #goOn(request: OpenRequest, word: BookieWord): void {
+    this.#verdicts.push(verdictOf(request.bookie, word));
     if (!request.wasSentOn || this.#open.size === 0) this.#sendNext("failover");
     if (this.#open.size > 0) this.#wait();
     else this.#finish({ kind: "none", verdicts: this.#verdicts, facts: this.#facts.sum() });

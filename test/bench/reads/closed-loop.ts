@@ -2,9 +2,10 @@
  * Clients that read, think, and read again, against bookies that queue: what an open loop hides is the load
  * that hedging makes for itself. Three bookies near by; one of them is killed half way.
  */
+
+import type { CallSignal } from "../../../lib/protocol/call-abort.ts";
 import { bookieId, region } from "../../../lib/protocol/ids.ts";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";
-import type { CallSignal } from "../../../lib/protocol/reads/call-abort.ts";
 import { ReadPolicy } from "../../../lib/protocol/reads/read-policy.ts";
 import { speculativeRead } from "../../../lib/protocol/reads/speculative-read.ts";
 import { Scheduler } from "../../sim/scheduler.ts";

@@ -1,7 +1,8 @@
 /** Runs the shipped read policy over a matrix, in virtual time. */
+
+import type { CallSignal } from "../../../lib/protocol/call-abort.ts";
 import { bookieId, region } from "../../../lib/protocol/ids.ts";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";
-import type { CallSignal } from "../../../lib/protocol/reads/call-abort.ts";
 import { ReadPolicy } from "../../../lib/protocol/reads/read-policy.ts";
 import { speculativeRead } from "../../../lib/protocol/reads/speculative-read.ts";
 import { Scheduler } from "../../sim/scheduler.ts";

@@ -1,8 +1,9 @@
 /** A reader, its bookies and virtual time: bookies answer, fail or keep silent as a test tells them. */
+
+import type { CallSignal } from "../../../lib/protocol/call-abort.ts";
 import { bookieId, region } from "../../../lib/protocol/ids.ts";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import type { Clock, Timer } from "../../../lib/protocol/ports.ts";
-import type { CallSignal } from "../../../lib/protocol/reads/call-abort.ts";
 import type { ReaderPlace } from "../../../lib/protocol/reads/distance.ts";
 import { ReadPolicy } from "../../../lib/protocol/reads/read-policy.ts";
 import type { Judgement } from "../../../lib/protocol/reads/replica-read.ts";

@@ -5,7 +5,7 @@ import type { LedgerPorts } from "../../../lib/protocol/ledger/ledger-ports.ts";
 import type { Bookie, Bookies } from "../../../lib/protocol/ports.ts";
 import type { World } from "../world.ts";
 
-type Call = keyof Omit<Bookie, "id">;
+type Call = keyof Omit<Bookie, "id" | "readSeveral">;
 
 export class ScriptedBookies implements Bookies {
   readonly #given = new Map<string, unknown>();

@@ -311,6 +311,43 @@ describe("handing the pen on (18, 19)", () => {
   });
 });
 
+describe("a segment without an entry", () => {
+  test("that was left clean does not forget (19): the next holder looks before it", async () => {
+    const w = await LogWorld.make({ leases: true });
+    const first = await w.run(send(w.client("P", "west"), 0, ["a"]));
+    const q = w.client("Q");
+    // Q opens the next segment for an append that runs out of patience before it is sent.
+    const opening = w.faults.hold({ client: "Q", port: "metadata", call: "write", about: w.elections });
+    const late = refused(q.appends.append({ log: LOG, records: [recordOf("late")], timeoutMs: 100 }));
+    expect((await w.run(late)).sideEffects).toBe("none");
+    opening.release();
+    await w.idle();
+    await q.release();
+    const again = await w.run(send(w.client("R"), 0, ["a"]));
+    expect(w.world.trace.some(({ event }) => event === "segment-resumed")).toBe(true);
+    expect(again).toMatchObject({ ...positions(first), duplicate: true });
+  });
+
+  test("keeps what is before it from the auditor, until it holds an entry (31)", async () => {
+    const w = await LogWorld.make();
+    const first = await w.run(send(w.client("P"), 0, ["a"]));
+    const dead = w.faults.hold({ client: "Q", port: "bookie", call: "add" });
+    void w.client("Q", "west").sending("lost with its sender");
+    await w.idle();
+    expect(dead.calls.length).toBeGreaterThan(0);
+    await w.trim(1);
+    expect(await w.audit()).toEqual([]);
+    const r = w.client("R", "north");
+    expect(await w.run(send(r, 0, ["a"]))).toMatchObject({ ...positions(first), duplicate: true });
+    await w.run(send(r, 1, ["b"]));
+    expect(await w.audit()).toEqual([0]);
+    const s = w.client("S", "west");
+    const trimmed = await w.run(send(s, 0, ["a"]));
+    expect(trimmed).toMatchObject({ ...positions(first), durableIn: [], duplicate: true });
+    expect((await w.run(send(s, 2, ["c"]))).start.seqNum).toBe(2);
+  });
+});
+
 describe("two regions (design section 4)", () => {
   /** P in the east owns the log; Q in the west forwards to it. */
   async function ownedByEast() {

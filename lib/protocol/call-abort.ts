@@ -1,8 +1,11 @@
 /**
  * How one call learns that nobody waits for its answer any more. Shaped like the platform's AbortSignal,
  * which the protocol must not know; an adapter passes it on to its own kind, so that a cancelled read costs
- * nothing further: no retry of its own, no place in a queue.
+ * nothing further: no retry of its own, no place in a queue, no timer. An adapter over something that takes
+ * an AbortSignal writes `signal.onAbort(() => controller.abort())` and rejects with what comes of it.
  */
+import { type FencelineError, unavailable } from "./errors.ts";
+
 export interface CallSignal {
   readonly aborted: boolean;
   /** Calls `tell` once when the call is aborted; at once if it was already. `tell` must not throw. */
@@ -35,4 +38,14 @@ export class CallAbort implements CallSignal {
   forget(): void {
     this.#listeners = [];
   }
+}
+
+/** Throws `unavailable` if nobody waits for `what` any more: to be asked before each step that costs. */
+export function throwIfAborted(signal: CallSignal | undefined, what: string): void {
+  if (signal?.aborted === true) throw aborted(what);
+}
+
+/** Why a call that was aborted rejects. What it did until then stands. */
+export function aborted(what: string): FencelineError {
+  return unavailable(`${what}: nobody waits for it any more`);
 }
