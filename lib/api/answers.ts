@@ -2,6 +2,7 @@
 import type { z } from "@hono/zod-openapi";
 import type { LogConfig } from "../protocol/items.ts";
 import type { LedgerMetadata, Replication } from "../protocol/ledger/ledger-metadata.ts";
+import { limits } from "../protocol/limits.ts";
 import { formatDlsn } from "../protocol/log/dlsn.ts";
 import type {
   AppendAck,
@@ -155,6 +156,7 @@ function configAnswer(config: LogConfig) {
     replication: replicationAnswer(config.replication),
     digest: config.digest,
     segment_bytes_max: config.segmentBytesMax,
+    segment_age_max_ms: config.segmentAgeMaxMs ?? limits.segmentAgeMaxMsDefault,
   };
 }
 

@@ -97,6 +97,8 @@ export const replication = z
 
 const SEGMENT_BYTES_MIN = 1024;
 const SEGMENT_BYTES_MAX = 2 ** 40;
+const SEGMENT_AGE_MIN_MS = 1_000;
+const SEGMENT_AGE_MAX_MS = 366 * 24 * 60 * 60_000;
 
 export const digest = z.enum(["crc32", "hmac-sha256"], { error: "must be crc32 or hmac-sha256" });
 export const preset = z.enum(["standard", "economy", "resilient"]);
@@ -108,6 +110,7 @@ export const createBody = z
     replication: replication.optional(),
     digest: digest.optional(),
     segment_bytes_max: z.int().min(SEGMENT_BYTES_MIN).max(SEGMENT_BYTES_MAX).optional(),
+    segment_age_max_ms: z.int().min(SEGMENT_AGE_MIN_MS).max(SEGMENT_AGE_MAX_MS).optional(),
     preferred_region: preferredRegion.optional(),
   })
   .refine((body) => body.preset === undefined || body.replication === undefined, {
@@ -120,7 +123,7 @@ export const logDescription = z
     log: z.string(),
     incarnation: z.string(),
     state: z.enum(["active", "deleting"]),
-    config: z.object({ replication, digest, segment_bytes_max: z.number() }),
+    config: z.object({ replication, digest, segment_bytes_max: z.number(), segment_age_max_ms: z.number() }),
     first_seq_num: seqNum.openapi({ type: "integer", description: "Records below this one are gone." }),
     created_at: z.number().openapi({ description: "Wall time in ms." }),
     preferred_region: preferredRegion.optional(),

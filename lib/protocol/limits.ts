@@ -93,6 +93,11 @@ export const limits = {
   // Log
   /** Payload bytes after which a segment is rolled, unless the log's configuration says otherwise. */
   segmentBytesMaxDefault: 256 * MIB,
+  /**
+   * Age after which one is rolled, unless the log's configuration says otherwise: what is retained by age goes
+   * by whole segments.
+   */
+  segmentAgeMaxMsDefault: 120 * MINUTE_MS,
   /** Times that an append starts again after losing an election or being fenced with nothing recorded. */
   appendRestartsMax: 8,
   /** How long an append may take before it answers with what is known. */

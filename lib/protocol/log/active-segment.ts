@@ -8,7 +8,7 @@
  */
 import { assert } from "../assert.ts";
 import type { FencelineError } from "../errors.ts";
-import { type EntryId, nextEntry, type Region, type SeqNum } from "../ids.ts";
+import { type EntryId, NO_ENTRY, nextEntry, type Region, type SeqNum } from "../ids.ts";
 import type { LedgerTail } from "../lease.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import { LedgerWriter } from "../ledger/ledger-writer.ts";
@@ -46,7 +46,7 @@ export class ActiveSegment {
   #whenSettled: (() => void)[] = [];
 
   constructor(
-    ports: LedgerPorts,
+    private readonly ports: LedgerPorts,
     private readonly log: LogIdentity,
     readonly opened: OpenedSegment,
     start: WriterStart,
@@ -70,10 +70,13 @@ export class ActiveSegment {
     return this.#failure;
   }
 
-  /** Rolls by bytes and by fragments. */
+  /** Rolls by bytes, by fragments, and by age if it holds anything. */
   get isFull(): boolean {
-    const { segmentBytesMax } = this.log.config;
-    return this.writer.length >= segmentBytesMax || this.writer.fragmentCount >= limits.fragmentsMax;
+    const { segmentBytesMax, segmentAgeMaxMs = limits.segmentAgeMaxMsDefault } = this.log.config;
+    const { length, fragmentCount, lastAddPushed } = this.writer;
+    if (length >= segmentBytesMax || fragmentCount >= limits.fragmentsMax) return true;
+    const ageMs = this.ports.clock.nowMs() - this.opened.item.createdAtMs;
+    return ageMs >= segmentAgeMaxMs && lastAddPushed !== NO_ENTRY;
   }
 
   /** Whether another entry may be sent. `isWhole`: what waits fills it, so that waiting saves nothing. */

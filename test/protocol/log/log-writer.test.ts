@@ -210,6 +210,26 @@ describe("rolling and capacity", () => {
     expect(await w.client("T", "west").read(0)).toEqual(numbers(20));
   });
 
+  test("a segment rolls when it is old and holds anything, at the next append", async () => {
+    const w = await LogWorld.make({ segmentAgeMaxMs: 60_000 });
+    const p = w.client("P");
+    const numbers = async () => (await w.run(p.reads.segments(LOG))).map(({ number }) => number);
+    await p.append("a");
+    await w.world.clock.advance(59_000);
+    await p.append("b");
+    expect(await numbers()).toEqual([1]);
+    await w.world.clock.advance(1_000);
+    expect(await numbers()).toEqual([1]);
+    await p.append("c", "d");
+    expect(await numbers()).toEqual([1, 2]);
+    // Whoever comes next rolls too, if it goes on in the same ledger.
+    await w.world.clock.advance(200_000);
+    await p.append("e");
+    expect(await numbers()).toEqual([1, 2, 3]);
+    expect(w.world.trace.filter(({ event }) => event === "recovery-started")).toEqual([]);
+    expect(await p.read(0)).toEqual(["a", "b", "c", "d", "e"]);
+  });
+
   test("a segment rolls when its ledger has as many fragments as metadata may hold (rule 6)", async () => {
     const bookies = numbers(limits.fragmentsMax + 8).map((name) => `B${name}@r${Number(name) % 2}`);
     const w = await LogWorld.make({ bookies, quorums: [2, 2, 2], minRegions: 1 });
