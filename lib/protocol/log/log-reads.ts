@@ -17,7 +17,6 @@ import { LogReader, type ReaderPorts } from "./log-reader.ts";
 import type {
   LogDescription,
   LogPage,
-  LogRecord,
   Ownership,
   ReadAnswer,
   ReadOperations,
@@ -27,6 +26,7 @@ import type {
 } from "./operations.ts";
 import { ReadCollector } from "./read-collector.ts";
 import { allItems } from "./segments.ts";
+import type { RecordsThere } from "./seq-num-mismatch.ts";
 import type { Settler } from "./settler.ts";
 import type { LogIdentity } from "./start-segment.ts";
 import { ownershipOf } from "./transfer-owner.ts";
@@ -109,11 +109,8 @@ export async function readRecords(
 ): Promise<ReadAnswer> {
   const { from, limit, bytesMax = limits.readBytesMax, consistency } = request;
   const collector = new ReadCollector(from, limit, bytesMax);
-  const { tail, upToDate, sealed } = await new LogReader(ports, log, {
-    consistency,
-    collector,
-    begin: "position",
-  }).run();
+  const goal = { consistency, collector, begin: "position" } as const;
+  const { tail, upToDate, sealed } = await new LogReader(ports, log, goal).run();
   const next = collector.position;
   if (upToDate && next > tail) {
     throw new FencelineError("position_unwritten", {
@@ -130,12 +127,14 @@ export async function recordsAt(
   log: LogIdentity,
   from: SeqNum,
   count: number,
-): Promise<readonly LogRecord[]> {
+): Promise<RecordsThere> {
+  const collector = new ReadCollector(from, count, limits.readBytesMax);
   try {
-    return (await readRecords(ports, log, { from, limit: count, consistency: "strong" })).records;
+    await new LogReader(ports, log, { consistency: "strong", collector, begin: "position" }).run();
+    return collector;
   } catch (error) {
     if (error instanceof AssertionError) throw error;
-    return [];
+    return { records: [], batchStarts: new Set() };
   }
 }
 
