@@ -5,6 +5,8 @@
  *     beside the old one, which is kept, and never the old one emptied (rule 21).
  * BK2 No lifecycle rule touches slots, fences or seals (rule 15); parts of abandoned uploads cannot arise,
  *     since nothing is uploaded in parts.
+ * BK3 It is kept whatever becomes of its stack. Only a first deployment that fails before the marker is in it
+ *     takes it away: a bucket with its marker is not empty, and CloudFormation deletes none that is not.
  */
 import { CustomResource, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import { BlockPublicAccess, Bucket, BucketEncryption, CfnBucket, ObjectOwnership } from "aws-cdk-lib/aws-s3";
@@ -40,7 +42,7 @@ export class Bookie extends Construct {
       objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
       enforceSSL: true,
       minimumTLSVersion: 1.2,
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE, // BK3
     });
     this.lambda = new RegionalFunction(this, "Bookie", {
       functionName: names.bookieFunction(bookie),

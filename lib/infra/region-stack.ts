@@ -68,6 +68,7 @@ export class RegionStack extends Stack {
   /** Lines that can be run as they stand. */
   #printCommands(url: string, names: Names): void {
     const endpoint = url.replace(/\/$/, "");
+    new CfnOutput(this, "Region", { value: this.region });
     new CfnOutput(this, "Endpoint", { value: endpoint });
     new CfnOutput(this, "AppendFunction", { value: names.function("append") });
     new CfnOutput(this, "ReadFunction", { value: names.function("read") });
@@ -75,6 +76,6 @@ export class RegionStack extends Stack {
     new CfnOutput(this, "TryCreate", { value: `${command} create orders` });
     new CfnOutput(this, "TryAppend", { value: `echo first | ${command} append orders` });
     new CfnOutput(this, "TryRead", { value: `${command} read orders` });
-    new CfnOutput(this, "TryHealth", { value: `${command} health` });
+    new CfnOutput(this, "TryRegions", { value: `${command} region list` });
   }
 }
