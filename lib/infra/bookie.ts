@@ -7,6 +7,8 @@
  *     since nothing is uploaded in parts.
  * BK3 It is kept whatever becomes of its stack. Only a first deployment that fails before the marker is in it
  *     takes it away: a bucket with its marker is not empty, and CloudFormation deletes none that is not.
+ * BK4 The marker is put only after the registry was asked and did not know this identity: a bucket that was
+ *     lost and made anew under its old name would otherwise deny what it held (rule 21).
  */
 import { CustomResource, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import { BlockPublicAccess, Bucket, BucketEncryption, CfnBucket, ObjectOwnership } from "aws-cdk-lib/aws-s3";
@@ -20,6 +22,8 @@ import { RegionalFunction, seconds } from "./regional-function.ts";
 import type { Topology, TopologyBookie } from "./topology/topology.ts";
 
 export interface BookieProps {
+  /** The auditor function, which knows the registry. */
+  readonly auditor: RegionalFunction;
   readonly topology: Topology;
   readonly names: Names;
   readonly code: FunctionCode;
@@ -63,7 +67,14 @@ export class Bookie extends Construct {
       properties: { BookieId: names.bookieId(region, bookie) },
       removalPolicy: RemovalPolicy.RETAIN,
     });
-    this.marked.node.addDependency(bucket);
+    // BK4
+    const claim = new CustomResource(this, `Claim-${bookie.storage}`, {
+      resourceType: "Custom::FencelineClaim",
+      serviceToken: props.auditor.function.functionArn,
+      properties: { ClaimedBookie: names.bookieId(region, bookie) },
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
+    this.marked.node.addDependency(bucket, claim);
     Validations.of(bucket).acknowledge({
       id: "AwsSolutions-S1",
       reason:

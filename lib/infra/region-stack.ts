@@ -28,13 +28,13 @@ export interface RegionStackProps extends StackProps {
 export class RegionStack extends Stack {
   constructor(scope: Construct, id: string, props: RegionStackProps) {
     super(scope, id, props);
-    const { topology, home, names, code } = props;
+    const { topology, home, names } = props;
     const leases = new LeaseTable(this, "Leases", names);
     const functions = new RegionFunctions(this, "Functions", props);
     const bookies = home.bookies.map(
-      (bookie) => new Bookie(this, `Bookie-${bookie.name}`, { topology, names, code, bookie }),
+      (bookie) => new Bookie(this, `Bookie-${bookie.name}`, { ...props, auditor: functions.auditor, bookie }),
     );
-    for (const [index, bookie] of home.bookies.entries()) {
+    const registrations = home.bookies.map((bookie, index) => {
       const registered = new CustomResource(this, `Registered-${bookie.name}-${bookie.storage}`, {
         resourceType: "Custom::FencelineRegistration",
         serviceToken: functions.auditor.function.functionArn,
@@ -44,14 +44,17 @@ export class RegionStack extends Stack {
       const marked = bookies[index]?.marked;
       if (marked !== undefined) registered.node.addDependency(marked);
       registered.node.addDependency(leases.table);
-    }
+      return registered;
+    });
     const { append, read, auditor } = functions;
     const { api } = new HttpApi(this, "Http", {
       names,
       retentionDays: topology.retentionDays,
       functions: { append: append.function, read: read.function },
     });
-    new AuditorSchedule(this, "Audit", { names, auditor: auditor.function });
+    const schedule = new AuditorSchedule(this, "Audit", { names, auditor: auditor.function });
+    // A pass registers what is there, which must not come before a claim.
+    schedule.node.addDependency(...registrations);
     const watched = {
       names,
       region: home.name,

@@ -7,6 +7,7 @@ import type { JsonObject } from "../formats/json-fields.ts";
 import type { LogName } from "../protocol/ids.ts";
 import { registerBookie } from "../protocol/placement/registry.ts";
 import { auditLogs } from "./audit-logs.ts";
+import { claimBookie } from "./claim-bookie.ts";
 import { isCustomResource, takeDeploymentStep } from "./custom-resource.ts";
 import type { RegionWorld } from "./region-world.ts";
 
@@ -26,7 +27,11 @@ export class AuditorFunction {
   async serve(event: unknown, context: Context): Promise<JsonObject | undefined> {
     const { trace, region } = this.#world;
     if (isCustomResource(event)) {
-      await takeDeploymentStep(event, `bookies of ${region}`, () => this.#registerBookies());
+      const claimed = event.ResourceProperties?.ClaimedBookie;
+      await takeDeploymentStep(event, `bookies of ${region}`, async () => {
+        if (claimed === undefined) return await this.#registerBookies();
+        await claimBookie(this.#world.ports.metadata, String(claimed));
+      });
       return undefined;
     }
     try {
