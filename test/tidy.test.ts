@@ -15,8 +15,6 @@ const testOnly: TestOnly = {
   "lib/adapters/memory/memory-entry-store.ts": "storage of stories and contracts",
   "lib/adapters/memory/memory-metadata-store.ts": "metadata of stories and contracts",
   "lib/adapters/memory/memory-lease-store.ts": "leases of contracts",
-  "lib/protocol/ledger/collect-ledger.ts": "the sweeps of DELETED ledgers; the auditor will run them",
-  "lib/protocol/log/collect-unnamed.ts": "a pass for the auditor function; nothing runs it by itself yet",
 };
 
 const rules: Readonly<Record<string, Rule>> = {

@@ -1,30 +1,31 @@
 /**
- * A region's `auditor` function: a pass over the logs on a schedule, and the registration of its region's
- * bookies, once when they are deployed and again with each pass.
+ * A region's `auditor` function: one pass over its ledgers and logs for each event of its schedule, and the
+ * registration of its region's bookies, when they are deployed and again before each pass.
  */
-import type { Context } from "aws-lambda";
 import type { JsonObject } from "../formats/json-fields.ts";
-import type { LogName } from "../protocol/ids.ts";
+import { Auditor } from "../protocol/log/audit.ts";
+import { LogAppends } from "../protocol/log/log-appends.ts";
 import { registerBookie } from "../protocol/placement/registry.ts";
-import { auditLogs } from "./audit-logs.ts";
 import { claimBookie } from "./claim-bookie.ts";
 import { isCustomResource, takeDeploymentStep } from "./custom-resource.ts";
 import type { RegionWorld } from "./region-world.ts";
 
-/** Kept for what is under way, its report and the metrics. */
-const RESERVE_MS = 20_000;
-
 export class AuditorFunction {
   readonly #world: RegionWorld;
-  /** Where the pass before stopped for want of time. */
-  #startAfter: LogName | undefined;
+  readonly #append: LogAppends;
+  readonly #auditor: Auditor;
 
-  constructor(world: RegionWorld) {
+  /** `holder` names the process in leases, for people. */
+  constructor(world: RegionWorld, holder: string) {
     this.#world = world;
+    const { ports, leases, appends } = world;
+    const forLogs = { ...ports, leases: { store: leases, holder }, regions: appends };
+    this.#append = new LogAppends(forLogs);
+    this.#auditor = new Auditor(forLogs, (log, to) => this.#append.transferOwner(log, to));
   }
 
   /** An event of the schedule, whatever is in it, or the step of a deployment that made bookies. */
-  async serve(event: unknown, context: Context): Promise<JsonObject | undefined> {
+  async serve(event: unknown): Promise<JsonObject | undefined> {
     const { trace, region } = this.#world;
     if (isCustomResource(event)) {
       const claimed = event.ResourceProperties?.ClaimedBookie;
@@ -35,23 +36,17 @@ export class AuditorFunction {
       return undefined;
     }
     try {
-      return await this.#pass(context);
+      await this.#registerBookies();
+      const { verdicts, ...counts } = await this.#auditor.pass();
+      trace.count("auditFailures", counts.failures);
+      trace.count("logsReturned", counts.returned);
+      const report = { ...counts, verdicts: { ...verdicts } };
+      trace.logger.info("audited", { report });
+      return report;
     } finally {
+      await this.#append.release(); // the process may stand still from here on (rule 17)
       trace.flush();
     }
-  }
-
-  async #pass(context: Context): Promise<JsonObject> {
-    const { ports, trace } = this.#world;
-    await this.#registerBookies();
-    const isTimeUp = () => context.getRemainingTimeInMillis() < RESERVE_MS;
-    const { failed, next, ...counts } = await auditLogs(ports, isTimeUp, this.#startAfter);
-    this.#startAfter = next;
-    trace.count("logsAudited", counts.logs);
-    trace.count("auditFailures", failed.length);
-    const report = { ...counts, failed: failed.map((one) => ({ ...one })), isWhole: next === undefined };
-    trace.logger.info("audited", { report });
-    return report;
   }
 
   /**

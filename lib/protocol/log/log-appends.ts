@@ -52,6 +52,7 @@ export class LogAppends implements AppendOperations {
     const reader = { ...ports, known: new KnownLedgers(ports) };
     this.#reader = reader;
     this.#writers = new WarmWriters(
+      ports.clock,
       (log) => new LogWriter(ports, log, (...where) => recordsAt(reader, ...where)),
     );
   }
@@ -134,6 +135,11 @@ export class LogAppends implements AppendOperations {
    */
   release(): Promise<void> {
     return this.#writers.release();
+  }
+
+  /** The same for logs that nobody appended to in so long a time: for a process that goes on. */
+  releaseIdle(idleMs: number): Promise<void> {
+    return this.#writers.releaseIdle(idleMs);
   }
 
   async recoverLedger(id: LedgerId): Promise<LedgerMetadata> {
