@@ -6,6 +6,7 @@ import type { ApiOptions } from "../api/routing.ts";
 import { present } from "../protocol/assert.ts";
 import { type LogName, type Region, region } from "../protocol/ids.ts";
 import type { LogConfig } from "../protocol/items.ts";
+import { ownerLimits } from "../protocol/log/owner-limits.ts";
 import type { Settler } from "../protocol/log/settler.ts";
 import { regionAware } from "../protocol/placement/region-aware.ts";
 import type { Clock, MetadataStore, Trace } from "../protocol/ports.ts";
@@ -28,13 +29,11 @@ export interface CloudRegionsFields {
   readonly port: number;
   /** Round trip between two regions. */
   readonly delayMs: number;
+  readonly auditPeriodMs: number;
   /** The configuration of logs whose creator chooses none. */
   readonly config: LogConfig;
   readonly onFault: (region: string, requestId: string, error: unknown) => void;
 }
-
-/** Wait for the owner's region to settle a tail, before one's own region takes over. */
-const SETTLE_WAIT_MS = 1_500;
 
 export class CloudRegions {
   readonly #fields: CloudRegionsFields;
@@ -94,7 +93,7 @@ export class CloudRegions {
   }
 
   async #openRegion(home: RegionSwitch): Promise<LocalRegion> {
-    const { clock, port, config, onFault } = this.#fields;
+    const { clock, port, config, onFault, auditPeriodMs } = this.#fields;
     const [replicas, bookies] = [this.#replicas, this.#bookies];
     const leases = (name: Region) => this.#fields.leases.of(name);
     const peer = (name: Region) => this.find(name);
@@ -108,6 +107,7 @@ export class CloudRegions {
       region: home,
       clock,
       port: port === 0 ? 0 : port + this.#open.length,
+      auditPeriodMs,
       start: () => startFunctions(world, home, (outgoing) => this.#settler(home, outgoing)),
       api,
     });
@@ -117,7 +117,7 @@ export class CloudRegions {
   #settler(home: RegionSwitch, outgoing: Gate): Settler {
     const { clock, delayMs } = this.#fields;
     const settleIn = (where: LocalRegion, log: LogName) =>
-      within(clock, SETTLE_WAIT_MS, `settling ${log} in ${where.region.region}`, () =>
+      within(clock, ownerLimits.settleWaitMs, `settling ${log} in ${where.region.region}`, () =>
         outgoing("settle", () =>
           roundTrip(clock, where.region === home ? 0 : delayMs, () =>
             where.region.call("settle", () => where.append.settle(log)),

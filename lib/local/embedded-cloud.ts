@@ -21,6 +21,7 @@ import { type ControlledCloud, controlApp, type RegionState } from "./control-se
 import { type DefaultConfig, defaultConfig } from "./log-preset.ts";
 import { LoopbackServer } from "./loopback-server.ts";
 import { REPLICAS_MAX } from "./metadata-replicas.ts";
+import { AUDIT_PERIOD_MS } from "./region-audits.ts";
 import { RegionLeaseStores } from "./region-lease-stores.ts";
 import type { Manner } from "./region-switch.ts";
 
@@ -32,6 +33,8 @@ export interface CloudOptions {
   readonly regions?: string;
   /** Round trip between two regions. */
   readonly delayMs?: number;
+  /** Between two passes of a region's auditor. */
+  readonly auditPeriodMs?: number;
   /** Takes one line for the person who runs it. */
   readonly write: (line: string) => void;
   readonly traceLevel?: NonNullable<ConsoleTraceFields["level"]>;
@@ -55,7 +58,7 @@ export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
   #growth: Promise<unknown> = Promise.resolve();
 
   private constructor(options: CloudOptions, storage: CloudStorage, clock: CloudClock) {
-    const { dataDir, port, delayMs = 0, write, traceLevel } = options;
+    const { dataDir, port, delayMs = 0, write, traceLevel, auditPeriodMs = AUDIT_PERIOD_MS } = options;
     const { bookies, file, metadata } = storage;
     this.#dataDir = dataDir;
     this.#leases = new RegionLeaseStores(dataDir);
@@ -73,6 +76,7 @@ export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
       leases: this.#leases,
       port,
       delayMs,
+      auditPeriodMs,
       trace: new ConsoleTrace({ write, clock, ...level }),
       config: this.#default.config,
       onFault: (where: string, requestId: string, error: unknown) =>

@@ -1,4 +1,5 @@
 /** Repeats calls that were certainly refused and may soon succeed: throttles, and writes that met another. */
+import type { CallSignal } from "../../protocol/call-abort.ts";
 import type { Clock, Random } from "../../protocol/ports.ts";
 import { randomBelow } from "../../protocol/random.ts";
 import { pause } from "../../protocol/waiting.ts";
@@ -27,7 +28,11 @@ export async function retryRefused<T>(ports: RetryPorts, call: () => Promise<T>)
 }
 
 /** Doubles with each attempt; half of it is random, so that two who met do not meet again. */
-export async function pauseAfter({ clock, random }: RetryPorts, attempt: number): Promise<void> {
+export async function pauseAfter(
+  { clock, random }: RetryPorts,
+  attempt: number,
+  signal?: CallSignal,
+): Promise<void> {
   const longestMs = FIRST_PAUSE_MS * 2 ** (attempt - 1);
-  await pause(clock, longestMs / 2 + randomBelow(random, Math.ceil(longestMs / 2)));
+  await pause(clock, longestMs / 2 + randomBelow(random, Math.ceil(longestMs / 2)), signal);
 }

@@ -11,9 +11,11 @@
 import { DeleteObjectCommand, GetObjectCommand, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 import { objectKey } from "../../formats/object-keys.ts";
 import { decodeStoreValue, encodeStoreValue } from "../../formats/store-value-format.ts";
+import type { CallSignal } from "../../protocol/call-abort.ts";
 import { FencelineError } from "../../protocol/errors.ts";
 import { sameBytes } from "../../protocol/ledger/entry.ts";
 import type { EntryStore, StoreKey, StoreListRequest, StorePage, StoreValue } from "../../protocol/ports.ts";
+import { abortableCall } from "./abortable-call.ts";
 import { callFailure, unansweredCall } from "./call-failure.ts";
 import { pauseAfter, type RetryPorts } from "./retry-refused.ts";
 import { listKeys } from "./s3-listing.ts";
@@ -51,8 +53,8 @@ export class S3EntryStore implements EntryStore {
     await this.#persist(`put ${name}`, () => this.#put(name, bytes));
   }
 
-  async get(key: StoreKey): Promise<StoreValue | undefined> {
-    const bytes = await this.#read(objectKey(key));
+  async get(key: StoreKey, signal?: CallSignal): Promise<StoreValue | undefined> {
+    const bytes = await this.#read(objectKey(key), signal);
     return bytes === undefined ? undefined : decodeStoreValue(bytes);
   }
 
@@ -94,11 +96,12 @@ export class S3EntryStore implements EntryStore {
   }
 
   /** S4 */
-  async #read(name: string): Promise<Uint8Array | undefined> {
-    const { client, bucket } = this.fields;
-    return await this.#persist(`get ${name}`, async () => {
+  async #read(name: string, signal?: CallSignal): Promise<Uint8Array | undefined> {
+    const what = `get ${name}`;
+    const read = async (options: { readonly abortSignal?: AbortSignal }) => {
       try {
-        const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: name }));
+        const command = new GetObjectCommand({ Bucket: this.fields.bucket, Key: name });
+        const { Body } = await this.fields.client.send(command, options);
         if (Body === undefined) throw new Error("the answer has no body");
         return await Body.transformToByteArray();
       } catch (error) {
@@ -106,14 +109,15 @@ export class S3EntryStore implements EntryStore {
         if (failure.name === "NoSuchKey" && failure.status === 404) return undefined;
         throw error;
       }
-    });
+    };
+    return await this.#persist(what, () => abortableCall(signal, what, read), signal);
   }
 
   /**
    * Repeats what was refused for the moment or got no answer: all of these calls may be made twice. `call` is
    * told whether an earlier attempt may have taken effect.
    */
-  async #persist<T>(what: string, call: (inDoubt: boolean) => Promise<T>): Promise<T> {
+  async #persist<T>(what: string, call: (inDoubt: boolean) => Promise<T>, signal?: CallSignal): Promise<T> {
     let inDoubt = false;
     for (let attempt = 1; ; attempt++) {
       try {
@@ -126,7 +130,7 @@ export class S3EntryStore implements EntryStore {
           throw unansweredCall(`${this.fields.bucket}: ${what}`, error, inDoubt);
         }
       }
-      await pauseAfter(this.fields, attempt);
+      await pauseAfter(this.fields, attempt, signal);
     }
   }
 }

@@ -1,4 +1,4 @@
-/** What a verification saw: every attempt to append, every strong read behind one, and the logs at the end. */
+/** What a verification saw: attempts to append, strong reads behind them, and the logs at the end. */
 
 /** One record on its way. Each attempt has a body of its own, so that it can be told apart in the log. */
 export interface Attempt {

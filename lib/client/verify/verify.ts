@@ -27,6 +27,8 @@ export interface VerifyFields {
   readonly unknownShareMax: number;
   /** How long set-up and the final reading try again. */
   readonly patienceMs: number;
+  /** Called when the logs are there and the appenders begin. */
+  readonly onStart?: () => void;
   readonly signal?: AbortSignal;
 }
 
@@ -61,6 +63,7 @@ class Verification {
       retrying(this.#patience, at(clients, index), (bounded) => bounded.createLog(log, {})),
     );
     const regions = this.fields.followOwner ? await regionsOf(clients) : new Map<string, LogClient>();
+    this.fields.onStart?.();
     const startMs = performance.now();
     this.#endMs = startMs + durationMs;
     const all = Array.from({ length: appenders }, (_, appender) => this.#append(appender, regions));

@@ -55,7 +55,8 @@ export async function changeEnsemble(
   }
   const wholly = await replacePositions(ports, change, change.failedPositions);
   if (wholly.kind !== "refused" || change.failedPositions.length === 1) return wholly;
-  // Not all failed bookies can be replaced: one of them may be enough to bring an ACK set within reach.
+  // Not all failed bookies can be replaced: one of them may be enough to bring an ACK set within reach. The
+  // trace names those that stay; with the next failure, or the next ledger, all of them are tried again.
   for (const position of change.failedPositions) {
     const partly = await replacePositions(ports, change, [position]);
     if (partly.kind !== "refused") return partly;
@@ -175,7 +176,17 @@ async function persist(
   if (stored !== undefined && written) {
     const replaced = positions.map((position) => memberAt(before, position).id);
     const by = positions.map((position) => memberAt(wanted, position).id);
-    ports.trace.emit({ event: "ensemble-changed", ledgerId: item.ledgerId, firstEntry, replaced, by });
+    const unreplaced = change.failedPositions
+      .filter((position) => !positions.includes(position))
+      .map((position) => memberAt(before, position).id);
+    ports.trace.emit({
+      event: "ensemble-changed",
+      ledgerId: item.ledgerId,
+      firstEntry,
+      replaced,
+      by,
+      unreplaced,
+    });
     return { kind: "changed", ledger: { ...stored, item }, positions };
   }
   const state = item?.kind === "ledger" ? item.state : "missing";

@@ -26,6 +26,7 @@ import type {
   LogDescription,
   Ownership,
 } from "./operations.ts";
+import { ownerLimits } from "./owner-limits.ts";
 import { checkRegion, preferRegion } from "./prefer-region.ts";
 import { sealLog } from "./seal-log.ts";
 import { settleLog } from "./settle-log.ts";
@@ -52,6 +53,7 @@ export class LogAppends implements AppendOperations {
     const reader = { ...ports, known: new KnownLedgers(ports) };
     this.#reader = reader;
     this.#writers = new WarmWriters(
+      ports.clock,
       (log) => new LogWriter(ports, log, (...where) => recordsAt(reader, ...where)),
     );
   }
@@ -136,6 +138,11 @@ export class LogAppends implements AppendOperations {
     return this.#writers.release();
   }
 
+  /** The same for logs that nobody appended to in so long a time: for a process that goes on. */
+  releaseIdle(idleMs: number): Promise<void> {
+    return this.#writers.releaseIdle(idleMs);
+  }
+
   async recoverLedger(id: LedgerId): Promise<LedgerMetadata> {
     this.#refreshTopology();
     const ledger = await recoverLedger(this.ports, id);
@@ -169,7 +176,7 @@ export class LogAppends implements AppendOperations {
     if (elsewhere !== undefined && owner !== undefined && owner !== this.ports.region) {
       const request = { kind: "settle", log: log.name } as const;
       const answer = await elsewhere.calls
-        .request(log, owner, request, limits.settleWaitMs)
+        .request(log, owner, request, ownerLimits.settleWaitMs)
         .catch(() => undefined);
       if (answer?.kind === "done") return;
     }

@@ -7,11 +7,13 @@ import type { Checker } from "./checker.ts";
 import { closedSealed } from "./closed-sealed.ts";
 import { closedWhole } from "./closed-whole.ts";
 import { ensembleChanges } from "./ensemble-changes.ts";
+import { functionCheckers } from "./function-checkers.ts";
 import { ledgerTransitions } from "./ledger-transitions.ts";
 import { linearizableLogs } from "./linearizable-logs.ts";
 import { noAlarms } from "./no-alarms.ts";
 import { noLateAdds } from "./no-late-adds.ts";
 import { oneClosedEnd } from "./one-closed-end.ts";
+import { placements } from "./placements.ts";
 import { sealsKept } from "./seals-kept.ts";
 import { segmentsChain } from "./segments-chain.ts";
 import { strongReads } from "./strong-reads.ts";
@@ -25,6 +27,7 @@ export const checkers: readonly Checker[] = [
   closedWhole,
   closedSealed,
   ensembleChanges,
+  placements,
   noLateAdds,
   bookieAnswersTrue,
   writeOnce,
@@ -34,4 +37,5 @@ export const checkers: readonly Checker[] = [
   segmentsChain,
   noAlarms,
   linearizableLogs,
+  ...functionCheckers,
 ];

@@ -104,9 +104,9 @@ export const bookieMutants: readonly Mutant[] = [
     patches: [
       {
         file: STORED_BOOKIE,
-        from: "    const value = await this.#store.get(slotKey(ledgerId, entryId));\n    if (value !== undefined) return slotAnswer(value);",
+        from: "    const value = await this.#store.get(slotKey(ledgerId, entryId), signal);\n    if (value !== undefined) return slotAnswer(value);",
         to:
-          "    const value = await this.#store.get(slotKey(ledgerId, entryId)).catch(() => undefined);\n" +
+          "    const value = await this.#store.get(slotKey(ledgerId, entryId), signal).catch(() => undefined);\n" +
           "    if (value !== undefined) return slotAnswer(value);",
       },
     ],
@@ -122,6 +122,6 @@ export const bookieMutants: readonly Mutant[] = [
         to: `    if (marker?.kind === "tombstone") {`,
       },
     ],
-    profiles: ["lossy", "storm", "combined"],
+    profiles: ["damage"],
   },
 ];

@@ -168,7 +168,7 @@ export const recoveryMutants: readonly Mutant[] = [
   },
   {
     name: "write-back-with-a-later-lac",
-    breaks: "rule 4: the entry's bytes are the writer's (H33)",
+    breaks: "rule 4 (H33): a last add confirmed that recovery advanced",
     patches: [
       {
         file: WRITE_BACK,

@@ -7,6 +7,7 @@ import {
   bookieOutages,
   cuts,
   damage,
+  failedRecoveries,
   laggingReplicas,
   longStops,
   messageFaults,
@@ -15,10 +16,13 @@ import {
   regionOutages,
   rollingOutages,
   type Scene,
+  slowActors,
   stops,
   wrongClocks,
 } from "./draw-faults.ts";
+import { topologyChanges } from "./draw-topology.ts";
 import { drawWorld } from "./draw-world.ts";
+import { drawFunctionPlan, functionProfileNames } from "./function-profiles.ts";
 
 export interface Profile {
   readonly name: string;
@@ -26,8 +30,14 @@ export interface Profile {
   readonly tails: readonly [probability: number, ms: number];
   /** Whether ledgers are deleted and swept while others use them. */
   readonly collects?: boolean;
+  /** Range of the time in which actors work. */
+  readonly lastsMs?: readonly [least: number, most: number];
+  /** Whether bookies and regions come and go. */
+  readonly changes?: boolean;
   faults(scene: Scene): Fault[];
 }
+
+const LASTS_MS: readonly [number, number] = [12_000, 170_000];
 
 const light = (scene: Scene) => messageFaults(scene, 0.3, 0.05);
 const some = (scene: Scene, probability: number, make: (scene: Scene) => Fault[]) =>
@@ -39,25 +49,27 @@ export const profiles: readonly Profile[] = [
     name: "lossy",
     tails: [0.03, 500],
     faults: (scene) => [
+      ...some(scene, 0.4, (one) => slowActors(one, one.random.integer(1, 3))),
       ...some(scene, 0.4, laggingReplicas),
-      ...some(scene, 0.3, (one) => metadataBrownouts(one, one.random.integer(1, 4))),
+      ...some(scene, 0.4, (one) => metadataBrownouts(one, one.random.integer(2, 8))),
       ...messageFaults(scene, 0.5, 0.3),
       ...cuts(scene, scene.random.integer(0, 3)),
       ...some(scene, 0.3, (one) => bookieOutages(one, one.random.integer(1, 3))),
       ...some(scene, 0.7, (one) => rollingOutages(one, one.random.integer(8, 40))),
-      ...some(scene, 0.95, damage),
+      ...some(scene, 0.6, damage),
     ],
   },
   {
     name: "region-loss",
     tails: [0.02, 300],
     faults: (scene) => [
+      ...some(scene, 0.5, (one) => rollingOutages(one, one.random.integer(8, 30))),
       ...some(scene, 0.4, laggingReplicas),
-      ...some(scene, 0.3, (one) => metadataBrownouts(one, one.random.integer(1, 4))),
+      ...some(scene, 0.4, (one) => metadataBrownouts(one, one.random.integer(2, 8))),
       ...regionOutages(scene, scene.random.integer(1, 3)),
       ...some(scene, 0.3, metadataOutage),
-      ...some(scene, 0.95, damage),
-      ...some(scene, 0.5, (one) => wrongClocks(one, 4)),
+      ...some(scene, 0.6, damage),
+      ...some(scene, 0.5, (one) => wrongClocks(one, 5)),
       ...light(scene),
     ],
   },
@@ -65,11 +77,13 @@ export const profiles: readonly Profile[] = [
     name: "freeze",
     tails: [0.03, 2_000],
     faults: (scene) => [
+      ...some(scene, 0.4, failedRecoveries),
+      ...some(scene, 0.4, (one) => slowActors(one, one.random.integer(1, 3))),
       ...some(scene, 0.4, laggingReplicas),
       ...stops(scene, scene.random.integer(3, 12), 0.25),
-      ...some(scene, 0.95, damage),
-      ...some(scene, 0.5, (one) => wrongClocks(one, 4)),
-      ...some(scene, 0.5, (one) => rollingOutages(one, one.random.integer(8, 40))),
+      ...some(scene, 0.6, damage),
+      ...some(scene, 0.5, (one) => wrongClocks(one, 5)),
+      ...some(scene, 0.7, (one) => rollingOutages(one, one.random.integer(8, 40))),
       ...light(scene),
     ],
   },
@@ -77,14 +91,16 @@ export const profiles: readonly Profile[] = [
     name: "storm",
     tails: [0.04, 5_000],
     faults: (scene) => [
+      ...some(scene, 0.4, failedRecoveries),
+      ...some(scene, 0.4, (one) => slowActors(one, one.random.integer(1, 3))),
       ...some(scene, 0.4, laggingReplicas),
-      ...some(scene, 0.3, (one) => metadataBrownouts(one, one.random.integer(1, 4))),
+      ...some(scene, 0.4, (one) => metadataBrownouts(one, one.random.integer(2, 8))),
       ...messageFaults(scene, 0.5, 0.25),
       ...cuts(scene, scene.random.integer(0, 6)),
       ...some(scene, 0.3, (one) => bookieOutages(one, one.random.integer(1, 4))),
       ...some(scene, 0.8, (one) => rollingOutages(one, one.random.integer(10, 40))),
       ...stops(scene, scene.random.integer(0, 6), 0.3),
-      ...some(scene, 0.95, damage),
+      ...some(scene, 0.6, damage),
     ],
   },
   {
@@ -92,7 +108,7 @@ export const profiles: readonly Profile[] = [
     tails: [0.03, 500],
     faults: (scene) => [
       ...wrongClocks(scene, scene.random.integer(4, 12)),
-      ...some(scene, 0.95, damage),
+      ...some(scene, 0.6, damage),
       ...light(scene),
     ],
   },
@@ -104,15 +120,17 @@ export const profiles: readonly Profile[] = [
       ...messageFaults(scene, 0.4, 0.1),
       ...stops(scene, scene.random.integer(0, 4), 0.3),
       ...longStops(scene, scene.random.integer(1, 5)),
-      ...some(scene, 0.3, (one) => rollingOutages(one, one.random.integer(4, 12))),
+      ...some(scene, 0.7, (one) => rollingOutages(one, one.random.integer(8, 30))),
     ],
   },
   {
     name: "combined",
     tails: [0.05, 3_000],
     faults: (scene) => [
+      ...some(scene, 0.4, failedRecoveries),
+      ...some(scene, 0.4, (one) => slowActors(one, one.random.integer(1, 3))),
       ...some(scene, 0.4, laggingReplicas),
-      ...some(scene, 0.3, (one) => metadataBrownouts(one, one.random.integer(1, 4))),
+      ...some(scene, 0.4, (one) => metadataBrownouts(one, one.random.integer(2, 8))),
       ...messageFaults(scene, 0.4, 0.2),
       ...some(scene, 0.5, (one) => cuts(one, 2)),
       ...some(scene, 0.2, (one) => bookieOutages(one, one.random.integer(1, 3))),
@@ -121,21 +139,50 @@ export const profiles: readonly Profile[] = [
       ...some(scene, 0.1, metadataOutage),
       ...some(scene, 0.6, (one) => stops(one, 4, 0.3)),
       ...some(scene, 0.4, (one) => wrongClocks(one, 3)),
-      ...some(scene, 0.95, damage),
+      ...some(scene, 0.6, damage),
+    ],
+  },
+  {
+    // Storage is away for more than a minute before it comes back; ledgers have to be left open for longer.
+    name: "damage",
+    tails: [0.05, 2_000],
+    lastsMs: [90_000, 170_000],
+    faults: (scene) => [
+      ...damage(scene),
+      ...messageFaults(scene, 0.5, 0.3),
+      ...cuts(scene, scene.random.integer(0, 4)),
+      ...some(scene, 0.3, (one) => bookieOutages(one, one.random.integer(1, 2))),
+      ...some(scene, 0.3, (one) => stops(one, 3, 0.5)),
+    ],
+  },
+  {
+    name: "topology",
+    tails: [0.03, 1_000],
+    changes: true,
+    faults: (scene) => [
+      ...topologyChanges(scene, scene.random.integer(5, 14)),
+      ...some(scene, 0.8, (one) => rollingOutages(one, one.random.integer(10, 40))),
+      ...some(scene, 0.3, (one) => regionOutages(one, 1)),
+      ...some(scene, 0.3, laggingReplicas),
+      ...some(scene, 0.3, (one) => stops(one, 3, 0.3)),
+      ...light(scene),
     ],
   },
 ];
 
-export const profileNames: readonly string[] = profiles.map(({ name }) => name);
+export const profileNames: readonly string[] = [...profiles.map(({ name }) => name), ...functionProfileNames];
 
 export function drawPlan(profileName: string, seed: number): Plan {
+  const name = profileName === "functions" ? turnOf(functionProfileNames, seed) : profileName;
+  const withFunctions = drawFunctionPlan(name, seed);
+  if (withFunctions !== undefined) return withFunctions;
   const profile = profiles.find(({ name }) => name === profileName);
   if (profile === undefined) {
     throw new RangeError(`no profile ${profileName}; there are ${profileNames.join(", ")}`);
   }
   const random = new SeededRandom(seed, `plan ${profile.name}`);
-  const world = drawWorld(random, ...profile.tails);
-  const workMs = random.logBetween(12_000, 170_000);
+  const world = drawWorld(random, ...profile.tails, profile.changes);
+  const workMs = random.logBetween(...(profile.lastsMs ?? LASTS_MS));
   const stage = { random, world, workMs };
   const actors =
     profile.collects === true ? [...ledgerActors(stage), ...collectors(stage)] : drawActors(stage);
@@ -144,10 +191,15 @@ export function drawPlan(profileName: string, seed: number): Plan {
   return { seed, profile: profile.name, world, actors, faults, workMs, calmMs, recoverWithinMs: 60_000 };
 }
 
-/** The profile of a seed when none is asked for: they take turns. */
+/** The profile of a seed when none is asked for: those without functions take turns; `functions` is the others. */
 export function profileOf(seed: number): string {
-  return profileNames[seed % profileNames.length] ?? "combined";
+  return turnOf(
+    profiles.map(({ name }) => name),
+    seed,
+  );
 }
+
+const turnOf = (names: readonly string[], seed: number): string => names[seed % names.length] ?? "combined";
 
 /** Ledgers alone, a log alone, or both in one world. */
 function drawActors(stage: Stage): ActorPlan[] {
