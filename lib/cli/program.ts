@@ -1,5 +1,6 @@
 /** The commands, their options and their help. */
 import { Command, Option } from "commander";
+import type { ReadFrom } from "../client/log-client.ts";
 import { retrying } from "../client/retry.ts";
 import { appendCommand } from "./append.ts";
 import {
@@ -16,7 +17,7 @@ import { addCreate } from "./create.ts";
 import { ledgerText, logText } from "./describe.ts";
 import { addLocalCommands } from "./local.ts";
 import { addLogEndCommands } from "./log-end.ts";
-import { seqNum, wholeNumber } from "./options.ts";
+import { moment, seqNum, wholeNumber } from "./options.ts";
 import { writeData, writeResult } from "./output.ts";
 import { addOwnerCommands } from "./owner.ts";
 import { addPlacementCommands } from "./placement.ts";
@@ -103,7 +104,10 @@ interface AppendFlags {
 
 function addRead(program: Command, context: CommandContext): void {
   clientCommand(program, "read <log>", "Prints records up to the tail as it was when the command began.")
-    .option("--from <seq_num>", "the first record", seqNum, 0)
+    .addOption(option("--from <seq_num>", "the first record; 0 if absent", seqNum, "dlsn", "since", "last"))
+    .addOption(option("--dlsn <dlsn>", "begin at this record, or right behind", String, "since", "last"))
+    .addOption(option("--since <time>", "begin at this time: ISO 8601, or ms since 1970", moment, "last"))
+    .option("--last <n>", "begin so many records before the tail", seqNum)
     .option("--limit <n>", "records, at most", wholeNumber(1, Number.MAX_SAFE_INTEGER))
     .addOption(
       new Option("--format <format>", "text: bodies and newlines, byte for byte; json: one object a line")
@@ -120,7 +124,7 @@ function addRead(program: Command, context: CommandContext): void {
         client: await clientOf(flags, context),
         streams: context.streams,
         log,
-        from: flags.from,
+        from: startOf(flags),
         ...(flags.limit === undefined ? {} : { limit: flags.limit }),
         format: flags.output === "json" ? "json" : flags.format,
         consistency: flags.consistency,
@@ -129,8 +133,21 @@ function addRead(program: Command, context: CommandContext): void {
     });
 }
 
+function option<T>(flags: string, description: string, parse: (text: string) => T, ...not: string[]) {
+  return new Option(flags, description).argParser(parse).conflicts(not);
+}
+
+function startOf({ from = 0, dlsn, since, last }: ReadFlags): ReadFrom {
+  if (dlsn !== undefined) return { dlsn };
+  if (since !== undefined) return { timestamp: since };
+  return last === undefined ? from : { tail_offset: last };
+}
+
 interface ReadFlags {
-  readonly from: number;
+  readonly from?: number;
+  readonly dlsn?: string;
+  readonly since?: number;
+  readonly last?: number;
   readonly limit?: number;
   readonly format: ReadFormat;
   readonly consistency: "strong" | "local";

@@ -59,8 +59,15 @@ export interface HttpRequest {
 export type WireFormat = "utf8" | "base64";
 export type Consistency = "strong" | "local";
 
+/** Where a read begins: a seq_num, or what else the surface knows to find. */
+export type ReadFrom =
+  | number
+  | { readonly dlsn: string }
+  | { readonly timestamp: number }
+  | { readonly tail_offset: number };
+
 export interface ReadOptions {
-  readonly from: number;
+  readonly from: ReadFrom;
   readonly count?: number;
   readonly consistency?: Consistency;
   readonly format?: WireFormat;
@@ -124,7 +131,7 @@ export class LogClient {
   }
 
   async read(log: string, { from, count, consistency, format }: ReadOptions): Promise<ReadAnswerJson> {
-    const query = { seq_num: from, count, consistency };
+    const query = { ...(typeof from === "number" ? { seq_num: from } : from), count, consistency };
     const path = logPath(log, "/records");
     return (await this.#send<ReadAnswerJson>({ method: "GET", path, query, format })).json;
   }
