@@ -25,6 +25,7 @@ import type {
   TailAnswer,
 } from "./operations.ts";
 import { ReadCollector } from "./read-collector.ts";
+import { seek } from "./seek.ts";
 import { allItems } from "./segments.ts";
 import type { RecordsThere } from "./seq-num-mismatch.ts";
 import type { Settler } from "./settler.ts";
@@ -43,7 +44,11 @@ export class LogReads implements ReadOperations {
   read(request: ReadRequest): Promise<ReadAnswer> {
     checkRead(request);
     return withoutEffects(() =>
-      this.#names.with(request.log, (log) => readRecords(this.#ports, log, request)),
+      this.#names.with(request.log, async (log) => {
+        const { from: given, consistency } = request;
+        const from = typeof given === "number" ? given : await seek(this.#ports, log, given, consistency);
+        return await readRecords(this.#ports, log, { ...request, from });
+      }),
     );
   }
 
@@ -105,7 +110,7 @@ export class LogReads implements ReadOperations {
 export async function readRecords(
   ports: ReaderPorts,
   log: LogIdentity,
-  request: Omit<ReadRequest, "log">,
+  request: Omit<ReadRequest, "log" | "from"> & { readonly from: SeqNum },
 ): Promise<ReadAnswer> {
   const { from, limit, bytesMax = limits.readBytesMax, consistency } = request;
   const collector = new ReadCollector(from, limit, bytesMax);
@@ -146,7 +151,9 @@ function checkRead({ from, limit, bytesMax = limits.readBytesMax }: ReadRequest)
       details: { errors: [{ pointer: name, detail: `from ${least} to ${most}` }] },
     });
   };
-  range("from", from, 0, Number.MAX_SAFE_INTEGER);
+  if (typeof from === "number") range("from", from, 0, Number.MAX_SAFE_INTEGER);
+  else if (from.kind === "timestamp") range("timestamp", from.timestampMs, 0, Number.MAX_SAFE_INTEGER);
+  else if (from.kind === "tail-offset") range("tail_offset", from.count, 0, Number.MAX_SAFE_INTEGER);
   range("limit", limit, 1, limits.readRecordsMax);
   range("bytesMax", bytesMax, 1, limits.readBytesMax);
 }
