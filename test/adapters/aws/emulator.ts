@@ -24,7 +24,7 @@ export const clock = new SystemClock();
 export const random = new SystemRandom();
 const REGION = "us-east-1";
 /** How long a busy machine takes is no matter here. */
-const PATIENT: ClientWaits = { connectMs: 60_000, answerMs: 60_000 };
+export const PATIENT: ClientWaits = { connectMs: 60_000, answerMs: 60_000 };
 
 /** Runs `suites` over an emulator, or one skipped test that says why not. */
 export async function overEmulator(suites: (emulator: MiniStack) => void): Promise<void> {
@@ -67,8 +67,8 @@ export async function newBucket(emulator: MiniStack) {
 }
 
 /** A table of its own, as the infrastructure makes it. */
-export async function newTable(emulator: MiniStack, keys: readonly ("pk" | "sk")[]) {
-  const client = dynamoDbClient(REGION, PATIENT, endpointOf(emulator));
+export async function newTable(emulator: MiniStack, keys: readonly ("pk" | "sk")[], region = REGION) {
+  const client = dynamoDbClient(region, PATIENT, endpointOf(emulator));
   const name = `table-${randomUUID()}`;
   await client.send(
     new CreateTableCommand({
@@ -81,7 +81,7 @@ export async function newTable(emulator: MiniStack, keys: readonly ("pk" | "sk")
       })),
     }),
   );
-  const table = { client, name, region: REGION, clock, random };
+  const table = { client, name, region, clock, random };
   return { table, close: async () => client.destroy() };
 }
 
