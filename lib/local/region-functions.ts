@@ -22,7 +22,6 @@ import { Quarantine } from "../protocol/placement/quarantine.ts";
 import { Registry } from "../protocol/placement/registry.ts";
 import type { Clock, LeaseStore, MetadataStore, Trace } from "../protocol/ports.ts";
 import { ReadPolicy } from "../protocol/reads/read-policy.ts";
-import { Suspects } from "../protocol/reads/suspects.ts";
 import { gatedLeases, gatedMetadata } from "./gated-ports.ts";
 import { metadataReplicas } from "./metadata-replicas.ts";
 import { cloudAppends, type Peer } from "./region-appends.ts";
@@ -102,7 +101,6 @@ function portsOf(world: SharedWorld, home: RegionSwitch, outgoing: Gate): Ledger
     topology: new Registry({ metadata, clock }, known),
     placement,
     reads: new ReadPolicy({ clock, random, place: { region: home.region } }),
-    suspects: new Suspects(clock),
     quarantine: new Quarantine({ clock, random }),
     region: home.region,
   };

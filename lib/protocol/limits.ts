@@ -57,7 +57,7 @@ export const limits = {
   readNextReplicaAfterMs: 200,
   /** Rounds of rule 14 before the tail counts as undecidable. */
   tailRoundsMax: 4,
-  /** A bookie that failed is asked last for this long. */
+  /** A bookie that failed is chosen last for this long, unless it answers before. */
   suspectMs: 10_000,
   /** Records in one answer. */
   readRecordsMax: 1_000,

@@ -11,7 +11,6 @@ import { Quarantine } from "../../lib/protocol/placement/quarantine.ts";
 import { regionAware } from "../../lib/protocol/placement/region-aware.ts";
 import type { MetadataStore, Topology } from "../../lib/protocol/ports.ts";
 import { ReadPolicy } from "../../lib/protocol/reads/read-policy.ts";
-import { Suspects } from "../../lib/protocol/reads/suspects.ts";
 import { anywhere } from "./any-placement.ts";
 import {
   type BookieInstance,
@@ -112,7 +111,6 @@ export class World {
       topology: this.topology,
       placement: this.plan.world.placement === "anywhere" ? anywhere(random) : regionAware,
       reads: new ReadPolicy({ clock, random, place: { region: process.region } }),
-      suspects: new Suspects(clock),
       quarantine: new Quarantine({ clock, random }),
       region: process.region,
     };

@@ -17,10 +17,10 @@ import { ledgerKey } from "../items.ts";
 import { limits } from "../limits.ts";
 import type { SealedEntry, Versioned } from "../ports.ts";
 import { readAnyCopy } from "../reads/read-any-copy.ts";
-import { highestConfirmed } from "./fence-ensemble.ts";
 import { fragmentAt, type LedgerMetadata, type OpenLedger } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { MetadataAge } from "./metadata-age.ts";
+import { highestConfirmed, nearestConfirmed } from "./read-confirmed.ts";
 import { readTailSlot } from "./read-tail-slot.ts";
 import { writeSet } from "./write-set.ts";
 
@@ -44,6 +44,7 @@ type Step = LedgerRead | { readonly kind: "again" };
 export class LedgerReader {
   #known: Versioned<LedgerMetadata> | undefined;
   #confirmed: EntryId = NO_ENTRY;
+  #polls = 0;
   readonly #age: MetadataAge;
 
   constructor(
@@ -73,8 +74,7 @@ export class LedgerReader {
   async #hintFrom(item: LedgerMetadata | undefined): Promise<EntryId> {
     if (item === undefined || item.state === "DELETED") return NO_ENTRY;
     if (item.state === "CLOSED") return item.lastEntry;
-    this.#confirm(await highestConfirmed(this.ports, item));
-    return this.#confirmed;
+    return await this.#pollConfirmed(item);
   }
 
   async read(entry: EntryId, consistency: ReadConsistency): Promise<LedgerRead> {
@@ -120,14 +120,14 @@ export class LedgerReader {
   }
 
   async #readLocalTail(known: Versioned<LedgerMetadata>, entry: EntryId): Promise<Step> {
-    this.#confirm(await highestConfirmed(this.ports, known.item));
+    await this.#pollConfirmed(known.item);
     return entry <= this.#confirmed ? await this.#readConfirmed(known, entry) : { kind: "unknown-tail" };
   }
 
   /** T2 builds on the entry before, so every entry from the last confirmed one on is read in its turn. */
   async #readStrongTail(known: Versioned<LedgerMetadata>, entry: EntryId): Promise<Step> {
     if (previousEntry(entry) > this.#confirmed) {
-      this.#confirm(await highestConfirmed(this.ports, known.item));
+      await this.#pollConfirmed(known.item);
       if (entry <= this.#confirmed) return { kind: "again" };
     }
     while (true) {
@@ -172,6 +172,12 @@ export class LedgerReader {
     if (await this.#changedSince(known)) return { kind: "again" };
     const what = `ledger ${this.ledgerId}: whether entry ${entry} was acknowledged cannot be told`;
     return { kind: "undecided", error: insufficientRegions(what, verdicts, "none") };
+  }
+
+  /** One bookie, the next one each time: a lower bound. */
+  async #pollConfirmed(item: LedgerMetadata): Promise<EntryId> {
+    this.#confirm(await nearestConfirmed(this.ports, item, this.#polls++));
+    return this.#confirmed;
   }
 
   #confirm(entry: EntryId): void {

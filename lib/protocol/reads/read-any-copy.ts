@@ -4,14 +4,12 @@
  */
 import type { BookieVerdict } from "../errors.ts";
 import type { EntryId } from "../ids.ts";
-import { entryCall } from "../ledger/ask-bookie.ts";
 import { isGenuine } from "../ledger/entry.ts";
 import type { LedgerMetadata } from "../ledger/ledger-metadata.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
-import { limits } from "../limits.ts";
+import { readCall } from "../ledger/read-call.ts";
 import type { BookieAddress } from "../place.ts";
 import type { ReadAnswer, SealedEntry } from "../ports.ts";
-import { within } from "../waiting.ts";
 import { speculativeRead } from "./speculative-read.ts";
 
 export type AnyCopy =
@@ -35,10 +33,7 @@ export async function readAnyCopy(
   };
   const read = await speculativeRead(ports.reads, {
     writeSet,
-    call: (bookie, signal) => {
-      const ask = () => ports.bookies.bookie(bookie.id).read(ledgerId, entry, signal);
-      return within(ports.clock, limits.bookieCallTimeoutMs, entryCall("read", entry), ask, signal);
-    },
+    call: readCall(ports, ledgerId, entry),
     judge,
   });
   return read.kind === "answer" ? { kind: "entry", entry: read.value } : read;

@@ -104,7 +104,7 @@ export const bookieMutants: readonly Mutant[] = [
     patches: [
       {
         file: STORED_BOOKIE,
-        from: "    const value = await this.#store.get(slotKey(ledgerId, entryId));\n    if (value !== undefined) return slotAnswer(value);",
+        from: "    const value = await this.#store.get(slotKey(ledgerId, entryId), signal);\n    if (value !== undefined) return slotAnswer(value);",
         to:
           "    const value = await this.#store.get(slotKey(ledgerId, entryId)).catch(() => undefined);\n" +
           "    if (value !== undefined) return slotAnswer(value);",
