@@ -47,8 +47,17 @@ export function outputOption(): Option {
     .default("text");
 }
 
-export function clientOf(flags: ClientFlags, { signal }: CommandContext): LogClient {
-  return new LogClient({ endpoint: flags.endpoint, signal });
+/** `onTiming`: is told what each read cost. */
+export function clientOf(
+  flags: ClientFlags,
+  { signal }: CommandContext,
+  onTiming?: (serverTiming: string) => void,
+): LogClient {
+  return new LogClient({
+    endpoint: flags.endpoint,
+    signal,
+    ...(onTiming === undefined ? {} : { onTiming }),
+  });
 }
 
 export function patienceOf(flags: ClientFlags, { streams, signal }: CommandContext): Patience {

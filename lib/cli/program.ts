@@ -1,6 +1,7 @@
 /** The commands, their options and their help. */
 import { Command, Option } from "commander";
 import { BATCH_HEADER } from "../client/ordered-append.ts";
+import { ReadTimings } from "../client/read-timings.ts";
 import { retrying } from "../client/retry.ts";
 import { appendCommand } from "./append.ts";
 import {
@@ -109,9 +110,11 @@ function addRead(program: Command, context: CommandContext): void {
         .choices(["strong", "local"])
         .default("strong"),
     )
+    .option("--timing", "say on standard error what bookies were asked for, and how long it took", false)
     .action(async (log: string, flags: ClientFlags & ReadFlags) => {
       await readCommand({
-        client: clientOf(flags, context),
+        ...(flags.timing ? { timings: new ReadTimings() } : {}),
+        clientFor: (onTiming) => clientOf(flags, context, onTiming),
         streams: context.streams,
         log,
         from: flags.from,
@@ -128,6 +131,7 @@ interface ReadFlags {
   readonly limit?: number;
   readonly format: ReadFormat;
   readonly consistency: "strong" | "local";
+  readonly timing: boolean;
 }
 
 function addLogs(program: Command, context: CommandContext): void {

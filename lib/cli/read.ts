@@ -2,6 +2,7 @@
 import type { LogRecordJson } from "../api/wire.ts";
 import type { Consistency, LogClient } from "../client/log-client.ts";
 import { readRange } from "../client/read-range.ts";
+import type { ReadTimings } from "../client/read-timings.ts";
 import { type Patience, retrying } from "../client/retry.ts";
 import { UsageError } from "./exit-codes.ts";
 import { note, type Streams, writeData } from "./output.ts";
@@ -9,7 +10,9 @@ import { note, type Streams, writeData } from "./output.ts";
 export type ReadFormat = "text" | "json" | "base64";
 
 export interface ReadCommand {
-  readonly client: LogClient;
+  readonly clientFor: (onTiming?: (serverTiming: string) => void) => LogClient;
+  /** Takes what the reads cost, which is told at the end. */
+  readonly timings?: ReadTimings;
   readonly streams: Streams;
   readonly log: string;
   readonly from: number;
@@ -21,7 +24,17 @@ export interface ReadCommand {
 }
 
 export async function readCommand(command: ReadCommand): Promise<void> {
-  const { client, streams, log, from, limit, consistency, patience } = command;
+  const { timings } = command;
+  const client = command.clientFor(timings && ((header) => timings.add(header)));
+  try {
+    await copyRecords(command, client);
+  } finally {
+    if (timings !== undefined) noteTimings(command.streams, command.format, timings);
+  }
+}
+
+async function copyRecords(command: ReadCommand, client: LogClient): Promise<void> {
+  const { streams, log, from, limit, consistency, patience } = command;
   const { tail, up_to_date } = await retrying(patience, client, (bounded) => bounded.tail(log, consistency));
   if (from > tail && up_to_date) throw new UsageError(`log ${log} ends at seq_num ${tail}, before ${from}`);
   const end = limit === undefined ? tail : Math.min(tail, from + limit);
@@ -31,6 +44,12 @@ export async function readCommand(command: ReadCommand): Promise<void> {
   if (!up_to_date && end === tail) {
     note(streams, `read up to seq_num ${end}; whether the log goes on there is not known to this region now`);
   }
+}
+
+function noteTimings(streams: Streams, format: ReadFormat, timings: ReadTimings): void {
+  const { sums } = timings;
+  const json = { timing: { ...sums, winners: Object.fromEntries(sums.winners) } };
+  note(streams, format === "json" ? JSON.stringify(json) : timings.text);
 }
 
 /** Text is each body and a newline, byte for byte, so that a file of lines comes out as it went in. */

@@ -32,6 +32,8 @@ export interface LogClientOptions {
   /** Wait for a whole answer. An append is given longer than the server gives itself. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
+  /** Asks what reads cost, and is told each answer's `Server-Timing`. */
+  readonly onTiming?: (serverTiming: string) => void;
 }
 
 export type WireFormat = "utf8" | "base64";
@@ -66,22 +68,15 @@ interface RequestFields {
 export class LogClient {
   readonly endpoint: string;
   readonly #timeoutMs: number;
-  readonly #signal: AbortSignal | undefined;
 
-  constructor(options: LogClientOptions) {
+  constructor(private readonly options: LogClientOptions) {
     this.endpoint = options.endpoint.replace(/\/+$/, "");
     this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
-    this.#signal = options.signal;
   }
 
   /** The same endpoint, with at most so long a wait for a whole answer. */
   within(timeoutMs: number): LogClient {
-    const signal = this.#signal === undefined ? {} : { signal: this.#signal };
-    return new LogClient({
-      endpoint: this.endpoint,
-      timeoutMs: Math.min(this.#timeoutMs, timeoutMs),
-      ...signal,
-    });
+    return new LogClient({ ...this.options, timeoutMs: Math.min(this.#timeoutMs, timeoutMs) });
   }
 
   async createLog(log: string, config: CreateLogJson): Promise<{ created: boolean; log: CreatedLogJson }> {
@@ -183,6 +178,7 @@ export class LogClient {
   async #exchange(request: RequestFields, effects: SideEffects) {
     const url = `${this.endpoint}${request.path}${queryText(request.query)}`;
     const timeout = AbortSignal.timeout(this.#timeoutMs);
+    const { signal, onTiming } = this.options;
     try {
       const response = await fetch(url, {
         method: request.method,
@@ -190,10 +186,13 @@ export class LogClient {
           accept: "application/json",
           ...(request.format === undefined ? {} : { "log-format": request.format }),
           ...(request.body === undefined ? {} : { "content-type": "application/json" }),
+          ...(onTiming === undefined || request.method !== "GET" ? {} : { prefer: "server-timing" }),
         },
         ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
-        signal: this.#signal === undefined ? timeout : AbortSignal.any([this.#signal, timeout]),
+        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       });
+      const timing = response.headers.get("server-timing");
+      if (timing !== null) onTiming?.(timing);
       const [type = ""] = (response.headers.get("content-type") ?? "").split(";");
       return { status: response.status, type, text: await response.text() };
     } catch (error) {

@@ -177,8 +177,9 @@ export const limits = {
   knownLedgersMax: 1_000,
   /** Places remembered of one ledger. */
   entrySamplesMax: 512,
-  /** Entries that a read fetches ahead of the one it looks at. */
-  readAheadEntries: 8,
+  /** Entries that a read fetches ahead of the one it looks at, and payload bytes, as far as it can tell. */
+  readAheadEntries: 16,
+  readAheadBytesMax: 4 * MIB,
   /**
    * Times that a read begins again because the segments changed under it, and that it asks for the tail to be
    * settled.

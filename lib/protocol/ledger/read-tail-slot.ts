@@ -8,6 +8,7 @@ import type { EntryId } from "../ids.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import type { ReadAnswer, SealedEntry } from "../ports.ts";
+import type { ReadCounters } from "../reads/read-counters.ts";
 import type { Part } from "../reads/replica-read.ts";
 import { quorumRead } from "../reads/speculative-read.ts";
 import { isGenuine, sameContent } from "./entry.ts";
@@ -31,6 +32,7 @@ export async function readTailSlot(
   ports: LedgerPorts,
   ledger: LedgerMetadata,
   entry: EntryId,
+  cost?: ReadCounters,
 ): Promise<TailSlot> {
   const { ledgerId, replication } = ledger;
   const set = writeSet(entry, fragmentAt(ledger, entry), replication);
@@ -38,6 +40,7 @@ export async function readTailSlot(
   const isPaced = set.every((bookie) => ports.reads.isPaced(bookie));
   const read = await quorumRead<ReadAnswer, ReadAnswer, Proof>(ports.reads, {
     writeSet: set,
+    cost,
     arrange: (order) => ackSetFirst(order, replication),
     timeoutMs: limits.bookieCallTimeoutMs,
     call: readCall(ports, ledgerId, entry),

@@ -35,7 +35,7 @@ export function isAckSet(holders: readonly BookieAddress[], replication: Replica
   return distinct.size >= replication.ackQuorum && new Set(distinct.values()).size >= replication.minRegions;
 }
 
-/** The same bookies, the first ones of which are an ACK set if any of them are; both parts keep their order. */
+/** The same bookies: first an ACK set, if there is one, then the rest. Both parts keep their order. */
 export function ackSetFirst(order: readonly BookieAddress[], replication: Replication): BookieAddress[] {
   const chosen: BookieAddress[] = [];
   const regions = new Set<string>();

@@ -16,6 +16,7 @@ import type { LogConfig, SegmentCompletion } from "../items.ts";
 import type { LedgerMetadata } from "../ledger/ledger-metadata.ts";
 import type { BookieAddress } from "../place.ts";
 import type { BookieState, RegionState } from "../placement/placement.ts";
+import type { ReadCounters } from "../reads/read-counters.ts";
 
 /** Name and value of a record header, as bytes. */
 export type RecordHeader = readonly [name: Uint8Array, value: Uint8Array];
@@ -120,6 +121,14 @@ export interface ReadAnswer {
   readonly upToDate: boolean;
   /** The log was sealed at `tail`. False: it goes on, or this read did not come to its end. */
   readonly sealed: boolean;
+  readonly cost?: ReadCost;
+}
+
+/** What bookies were asked for one answer, tails and entries read ahead included. */
+export interface ReadCost {
+  /** From the first question to the last answer, in ms. */
+  readonly elapsedMs: number;
+  readonly counters: ReadCounters;
 }
 
 export interface TailAnswer {
@@ -128,6 +137,7 @@ export interface TailAnswer {
   /** The log was sealed: `tail` is its end. */
   readonly sealed: boolean;
   readonly ownerRegion?: Region;
+  readonly cost?: ReadCost;
 }
 
 /** `deleting`: out of everybody's reach, but not all of it is removed yet. */

@@ -5,13 +5,12 @@
  *   failover  an error, a missing or damaged copy sends the question on at once and for nothing; silence past
  *             the healthy pool's own measure sends it on from a budget of its own.
  *
- * E1 The read finishes exactly once: with the first parts that prove something, or when every replica has
- *    had its say and nothing is proven.
+ * E1 The read finishes exactly once: with the first proof, or when every replica had its say without one.
  * E2 From then on nothing touches it: its one timer is cancelled, open requests are aborted, late answers are
  *    dropped. Slots of the write set are what is tracked, so that a bookie may hold two of them.
  * E3 Each slot is asked at most once, and "none" is said only after each of them was asked and is done with.
- * E4 As many requests are open as could still prove something together. What is proven is said by the read
- *    alone: the policy decides whom to ask when, never what an answer is worth.
+ * E4 As many requests are open as could still prove something. What is proven the read alone says, not the
+ *    policy.
  */
 import type { BookieVerdict } from "../errors.ts";
 import type { BookieAddress } from "../place.ts";
@@ -85,7 +84,7 @@ export class ReadInProgress<A, P, V> {
   /** Whether more has to be asked, because what is open could prove nothing any more (E4). */
   #isShort(): boolean {
     if (this.#ahead.length === 0) return false;
-    const open = [...this.#open].filter((request) => !request.wasSentOn).map((request) => request.bookie);
+    const open = [...this.#open].flatMap((request) => (request.wasSentOn ? [] : [request.bookie]));
     return open.length === 0 || !this.read.couldConclude(this.#parts, open);
   }
 
@@ -172,6 +171,7 @@ export class ReadInProgress<A, P, V> {
   #finish(answer: QuorumAnswer<P, V>): void {
     this.#stop();
     this.policy.counters.add(answer.facts);
+    this.read.cost?.add(answer.facts);
     this.outcome.resolve(answer);
   }
 

@@ -3,7 +3,7 @@ import type { CallAbort, CallSignal } from "../call-abort.ts";
 import type { BookieVerdict } from "../errors.ts";
 import type { BookieAddress } from "../place.ts";
 import type { CallKind } from "./call-kind.ts";
-import type { Lane, ReadFacts } from "./read-counters.ts";
+import type { Lane, ReadCounters, ReadFacts } from "./read-counters.ts";
 import type { Probe, ReadPolicy } from "./read-policy.ts";
 
 /** What the answer is worth. `said` completes "bookie b ...". */
@@ -18,6 +18,8 @@ export interface ReplicaRead<A, V> {
   readonly writeSet: readonly BookieAddress[];
   /** How long one request may take before it is given up, in ms; one call's usual time by default. */
   readonly timeoutMs?: number;
+  /** Is told what the read cost, however it ended. */
+  readonly cost?: ReadCounters | undefined;
   /** Sends one request. It should stop as soon as the signal says that nobody waits any more. */
   readonly call: (bookie: BookieAddress, signal: CallSignal, lane: Lane) => Promise<A>;
   /**
@@ -39,7 +41,7 @@ export interface QuorumRead<A, P, V> extends ReplicaRead<A, P> {
   readonly arrange?: (order: readonly BookieAddress[]) => readonly BookieAddress[];
   /** What the parts prove; undefined: nothing yet. */
   readonly conclude: (parts: readonly Part<P>[]) => { readonly value: V } | undefined;
-  /** Whether the parts could yet prove something if `open`, of which there is one, answered as well as can be. */
+  /** Whether the parts could yet prove something if `open`, never empty, answered as well as can be. */
   readonly couldConclude: (parts: readonly Part<P>[], open: readonly BookieAddress[]) => boolean;
 }
 
