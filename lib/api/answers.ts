@@ -59,6 +59,7 @@ export function logAnswer(description: LogDescription): Wire<typeof wire.logDesc
     config: configAnswer(description.config),
     first_seq_num: description.trimPoint,
     created_at: description.createdAtMs,
+    ...(description.preferredRegion === undefined ? {} : { preferred_region: description.preferredRegion }),
   };
 }
 

@@ -9,6 +9,7 @@ import { ApiError } from "./api-error.ts";
 import { addLedgerRoutes } from "./ledger-routes.ts";
 import { addLogEndRoutes } from "./log-end-routes.ts";
 import { addLogRoutes } from "./log-routes.ts";
+import { addOwnerRoutes } from "./owner-routes.ts";
 import { problemResponse } from "./problem.ts";
 import { addRecordRoutes } from "./record-routes.ts";
 import { addRegionRoutes } from "./region-routes.ts";
@@ -69,6 +70,7 @@ export function createApi(options: ApiOptions): ApiApp {
   app.notFound(refuseUnknownRoute);
   addLogRoutes(app, options);
   addLogEndRoutes(app, options);
+  addOwnerRoutes(app, options);
   addRecordRoutes(app, options);
   addLedgerRoutes(app, options);
   addRegionRoutes(app, options);

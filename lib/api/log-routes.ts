@@ -1,6 +1,6 @@
 /** Logs themselves: create, list, describe, their segments, settling. */
 import { createRoute, z } from "@hono/zod-openapi";
-import { logName } from "../protocol/ids.ts";
+import { logName, region } from "../protocol/ids.ts";
 import { limits } from "../protocol/limits.ts";
 import { createdAnswer, logAnswer, segmentAnswer } from "./answers.ts";
 import { ApiError } from "./api-error.ts";
@@ -80,9 +80,11 @@ export function addLogRoutes(app: ApiApp, options: ApiOptions): void {
     request: { ...createLog.request, body: { content: { "application/json": { schema: createBody } } } },
   });
   app.openapi({ ...createLog, hide: true }, async (c) => {
-    const config = configOf(await readCreateBody(c.req.raw), options.defaultConfig);
+    const body = await readCreateBody(c.req.raw);
+    const config = configOf(body, options.defaultConfig);
+    const preferred = body.preferred_region === undefined ? [] : [region(body.preferred_region)];
     const name = logName(c.req.valid("param").log);
-    const { created, description, warnings } = await options.append.createLog(name, config);
+    const { created, description, warnings } = await options.append.createLog(name, config, ...preferred);
     const told = createdAnswer(description, warnings);
     return created ? c.json(told, 201) : c.json(told, 200);
   });

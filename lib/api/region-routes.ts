@@ -2,7 +2,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { bookieId, region } from "../protocol/ids.ts";
 import { bookieAnswer, regionAnswer } from "./answers.ts";
-import { ApiError } from "./api-error.ts";
 import {
   bookieDescription,
   bookieStateBody,
@@ -10,11 +9,10 @@ import {
   regionList,
   regionStateBody,
 } from "./region-wire.ts";
-import { mediaType, readJson } from "./request-body.ts";
 import { type ApiApp, type ApiOptions, answer, errorAnswers } from "./routing.ts";
-import { invalidRequest } from "./validation.ts";
+import { readSmallBody, withBody } from "./small-body.ts";
 
-const STATE_BODY_BYTES_MAX = 1024;
+const STATE = { what: "state", example: '{"state": "..."}' };
 
 const listRegions = createRoute({
   method: "get",
@@ -45,36 +43,17 @@ export function addRegionRoutes(app: ApiApp, options: ApiOptions): void {
     return c.json({ regions: regions.map(regionAnswer) }, 200);
   });
   // Bodies are read under a limit of their own, so only their documentation is declared.
-  app.openAPIRegistry.registerPath(documented(setRegionState, regionStateBody));
+  app.openAPIRegistry.registerPath(withBody(setRegionState, regionStateBody));
   app.openapi({ ...setRegionState, hide: true }, async (c) => {
     const name = region(c.req.valid("param").region);
-    const { state } = await readState(c.req.raw, regionStateBody);
+    const { state } = await readSmallBody(c.req.raw, regionStateBody, STATE);
     return c.json(regionAnswer(await options.regions.setRegionState(name, state)), 200);
   });
-  app.openAPIRegistry.registerPath(documented(setBookieState, bookieStateBody));
+  app.openAPIRegistry.registerPath(withBody(setBookieState, bookieStateBody));
   app.openapi({ ...setBookieState, hide: true }, async (c) => {
     const params = c.req.valid("param");
     const [name, id] = [region(params.region), bookieId(params.bookie)];
-    const { state } = await readState(c.req.raw, bookieStateBody);
+    const { state } = await readSmallBody(c.req.raw, bookieStateBody, STATE);
     return c.json(bookieAnswer(await options.regions.setBookieState(name, id, state)), 200);
   });
-}
-
-function documented<R extends { readonly request: object }, S extends z.ZodType>(route: R, body: S) {
-  const content = { "application/json": { schema: body } };
-  return { ...route, request: { ...route.request, body: { required: true, content } } };
-}
-
-async function readState<S extends z.ZodType>(request: Request, schema: S): Promise<z.infer<S>> {
-  const type = mediaType(request);
-  if (type !== "application/json") {
-    throw new ApiError(
-      "unsupported_media_type",
-      `Content-Type ${JSON.stringify(type)} is not taken: send application/json, such as {"state": "..."}.`,
-    );
-  }
-  const given = await readJson(request, STATE_BODY_BYTES_MAX, "Send the state alone.");
-  const parsed = schema.safeParse(given);
-  if (!parsed.success) throw invalidRequest("body", parsed.error, given);
-  return parsed.data;
 }

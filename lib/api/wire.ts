@@ -5,6 +5,7 @@
  */
 import { z } from "@hono/zod-openapi";
 import { limits } from "../protocol/limits.ts";
+import { preferredRegion } from "./owner-wire.ts";
 
 const SEQ_NUM_MAX = Number.MAX_SAFE_INTEGER;
 
@@ -145,6 +146,7 @@ export const createBody = z
     replication: replication.optional(),
     digest: digest.optional(),
     segment_bytes_max: z.int().min(SEGMENT_BYTES_MIN).max(SEGMENT_BYTES_MAX).optional(),
+    preferred_region: preferredRegion.optional(),
   })
   .refine((body) => body.preset === undefined || body.replication === undefined, {
     error: "takes a preset or a replication, not both",
@@ -159,6 +161,7 @@ export const logDescription = z
     config: z.object({ replication, digest, segment_bytes_max: z.number() }),
     first_seq_num: seqNum.openapi({ type: "integer", description: "Records below this one are gone." }),
     created_at: z.number().openapi({ description: "Wall time in ms." }),
+    preferred_region: preferredRegion.optional(),
   })
   .openapi("Log");
 

@@ -10,7 +10,7 @@ import {
   patienceOf,
 } from "./command-context.ts";
 import { UsageError } from "./exit-codes.ts";
-import { wholeNumber } from "./options.ts";
+import { quorumSize, wholeNumber } from "./options.ts";
 import { note, writeResult } from "./output.ts";
 
 interface CreateFlags {
@@ -21,20 +21,21 @@ interface CreateFlags {
   readonly minRegions?: number;
   readonly digest?: NonNullable<CreateLogJson["digest"]>;
   readonly segmentBytes?: number;
+  readonly prefer?: string;
 }
 
 export function addCreate(program: Command, context: CommandContext): void {
-  const size = wholeNumber(1, 1_000_000);
   clientCommand(program, "create <log>", "Creates a log, or finds it with the same configuration.")
     .addOption(
       new Option("--preset <name>", "quorum sizes by name").choices(["standard", "economy", "resilient"]),
     )
-    .option("--ensemble <n>", "bookies that a fragment is striped over", size)
-    .option("--write-quorum <n>", "bookies that each entry goes to", size)
-    .option("--ack-quorum <n>", "bookies that must hold an entry before it is acknowledged", size)
-    .option("--min-regions <n>", "regions that those must span", size)
+    .option("--ensemble <n>", "bookies that a fragment is striped over", quorumSize)
+    .option("--write-quorum <n>", "bookies that each entry goes to", quorumSize)
+    .option("--ack-quorum <n>", "bookies that must hold an entry before it is acknowledged", quorumSize)
+    .option("--min-regions <n>", "regions that those must span", quorumSize)
     .addOption(new Option("--digest <type>", "how entries are sealed").choices(["crc32", "hmac-sha256"]))
     .option("--segment-bytes <n>", "size at which a segment is rolled", wholeNumber(1_024, 2 ** 40))
+    .option("--prefer <region>", "the region that should own it")
     .action(async (log: string, flags: ClientFlags & CreateFlags) => {
       const config = configOf(flags);
       const client = clientOf(flags, context);
@@ -57,6 +58,7 @@ function configOf(flags: CreateFlags): CreateLogJson {
     ...(replication === undefined ? {} : { replication }),
     ...(flags.digest === undefined ? {} : { digest: flags.digest }),
     ...(flags.segmentBytes === undefined ? {} : { segment_bytes_max: flags.segmentBytes }),
+    ...(flags.prefer === undefined ? {} : { preferred_region: flags.prefer }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Values of command-line options, checked before anything is done. */
 import { InvalidArgumentError } from "commander";
+import { ensembleSizeMax } from "../protocol/placement/admission.ts";
 import type { PlannedRegion } from "../protocol/placement/what-if.ts";
 
 export const ENDPOINT_DEFAULT = "http://127.0.0.1:4701";
@@ -12,6 +13,15 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
     if (/^\d{1,16}$/.test(text) && value >= min && value <= max) return value;
     throw new InvalidArgumentError(`It is a whole number from ${min} to ${max}.`);
   };
+}
+
+/**
+ * A quorum size or a number of regions. One that is out of range is still a number: whether it is legal, and
+ * what would be, is for admission to say.
+ */
+export function quorumSize(text: string): number {
+  if (/^-?\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError(`It is a whole number from 1 to ${ensembleSizeMax}.`);
 }
 
 export const seqNum = wholeNumber(0, Number.MAX_SAFE_INTEGER);
@@ -27,15 +37,18 @@ const PLANNED_BOOKIES_MAX = 100_000;
 
 /** "us-east-1:20,us-west-2:6/3": regions with their bookies, and their racks. */
 export function plannedTopology(text: string): readonly PlannedRegion[] {
+  const allowed =
+    `it is regions with their bookies, ${PLANNED_BOOKIES_MAX} at most, such as us-east-1:20,us-west-2:20, ` +
+    "or with their racks, such as us-east-1:20/3.";
   const regions = text.split(",").map((part) => {
-    const [, name = "", bookies, racks] = /^\s*([^\s:,/]+):(\d{1,6})(?:\/(\d{1,6}))?\s*$/.exec(part) ?? [];
+    const [, name, bookies, racks] = /^\s*([^\s:,/]+):(\d{1,6})(?:\/(\d{1,6}))?\s*$/.exec(part) ?? [];
+    if (name === undefined || Number(racks ?? RACKS_DEFAULT) < 1)
+      throw new InvalidArgumentError(
+        `${JSON.stringify(part.trim())} is no region with its bookies; ${allowed}`,
+      );
     return { name, bookies: Number(bookies), racks: Number(racks ?? RACKS_DEFAULT) };
   });
   const bookies = regions.reduce((sum, region) => sum + region.bookies, 0);
-  if (bookies <= PLANNED_BOOKIES_MAX && regions.every(({ name, racks }) => name !== "" && racks >= 1))
-    return regions;
-  throw new InvalidArgumentError(
-    `It is regions with their bookies, ${PLANNED_BOOKIES_MAX} at most, such as us-east-1:20,us-west-2:20, ` +
-      "or with their racks, such as us-east-1:20/3.",
-  );
+  if (bookies <= PLANNED_BOOKIES_MAX) return regions;
+  throw new InvalidArgumentError(`It has ${bookies} bookies; ${allowed}`);
 }

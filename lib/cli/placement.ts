@@ -10,7 +10,7 @@ import {
 } from "../protocol/placement/what-if.ts";
 import { type CommandContext, outputOption } from "./command-context.ts";
 import { RefusedAnswer, UsageError } from "./exit-codes.ts";
-import { plannedTopology, wholeNumber } from "./options.ts";
+import { plannedTopology, quorumSize } from "./options.ts";
 import { type OutputFormat, writeResult } from "./output.ts";
 
 interface PlanFlags {
@@ -53,7 +53,10 @@ export function addPlacementCommands(program: Command, context: CommandContext):
       const names = flags.topology.map((one) => one.name);
       const strange = flags.down.find((name) => !names.includes(name));
       if (strange !== undefined) {
-        throw new UsageError(`--down ${strange} is no region of the topology, which has ${names.join(", ")}`);
+        throw new UsageError(
+          `--down ${strange} is no region of the topology, which has ${names.join(", ")}; give --down once ` +
+            "for each region",
+        );
       }
       const answer = placePlan(sizesOf(flags), flags.topology, flags.down);
       const format = flags.json ? "json" : flags.output;
@@ -67,14 +70,13 @@ export function addPlacementCommands(program: Command, context: CommandContext):
 }
 
 function planCommand(parent: Command, name: string, description: string): Command {
-  const size = wholeNumber(0, 1_000_000);
   return parent
     .command(name)
     .description(description)
-    .requiredOption("--ensemble <n>", "bookies that a fragment is striped over", size)
-    .requiredOption("--write-quorum <n>", "bookies that each entry goes to", size)
-    .requiredOption("--ack-quorum <n>", "bookies that must hold an entry", size)
-    .requiredOption("--min-regions <n>", "regions that those must span", size)
+    .requiredOption("--ensemble <n>", "bookies that a fragment is striped over", quorumSize)
+    .requiredOption("--write-quorum <n>", "bookies that each entry goes to", quorumSize)
+    .requiredOption("--ack-quorum <n>", "bookies that must hold an entry", quorumSize)
+    .requiredOption("--min-regions <n>", "regions that those must span", quorumSize)
     .requiredOption(
       "--topology <list>",
       "region:bookies or region:bookies/racks, with commas",

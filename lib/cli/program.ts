@@ -18,9 +18,11 @@ import { addLocalCommands } from "./local.ts";
 import { addLogEndCommands } from "./log-end.ts";
 import { seqNum, wholeNumber } from "./options.ts";
 import { writeData, writeResult } from "./output.ts";
+import { addOwnerCommands } from "./owner.ts";
 import { addPlacementCommands } from "./placement.ts";
 import { type ReadFormat, readCommand } from "./read.ts";
 import { addBookieCommands, addRegionCommands } from "./regions.ts";
+import { addVerify } from "./verify.ts";
 
 export function buildProgram(context: CommandContext): Command {
   const program = new Command("fenceline")
@@ -37,10 +39,12 @@ export function buildProgram(context: CommandContext): Command {
   addRead(program, context);
   addLogs(program, context);
   addLogEndCommands(program, context);
+  addOwnerCommands(program, context);
   addLedger(program, context);
   addRegionCommands(program, context);
   addBookieCommands(program, context);
   addPlacementCommands(program, context);
+  addVerify(program, context);
   program.addHelpText("after", EXIT_CODES);
   return program;
 }

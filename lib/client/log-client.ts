@@ -3,6 +3,7 @@
  * whether that is safe.
  */
 import type { DeletedJson, SealedJson, TrimmedJson } from "../api/log-end-wire.ts";
+import type { OwnershipJson } from "../api/owner-wire.ts";
 import type { Problem } from "../api/problem.ts";
 import type {
   BookieJson,
@@ -25,6 +26,16 @@ import type {
 } from "../api/wire.ts";
 import type { SideEffects } from "../protocol/errors.ts";
 import { ForeignAnswerError, NoAnswerError, ProblemError } from "./client-errors.ts";
+import {
+  type Answered,
+  logPath,
+  NOT_CONNECTED,
+  networkCode,
+  parsed,
+  queryText,
+  type RequestFields,
+  regionPath,
+} from "./http-words.ts";
 
 export interface LogClientOptions {
   /** A region's base URL, without /v1. */
@@ -47,23 +58,6 @@ export interface ReadOptions {
 }
 
 const TIMEOUT_MS = 30_000;
-
-/** Failures to connect: nothing can have reached the server. */
-const NOT_CONNECTED = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
-
-interface RequestFields {
-  readonly method: "GET" | "PUT" | "POST" | "PATCH" | "DELETE";
-  readonly path: string;
-  readonly query?: Readonly<Record<string, string | number | undefined>>;
-  readonly format?: WireFormat | undefined;
-  readonly body?: unknown;
-}
 
 export class LogClient {
   readonly endpoint: string;
@@ -99,8 +93,25 @@ export class LogClient {
 
   /** One attempt. After a failure with side effects "possible" the batch may be in the log. */
   async append(log: string, batch: AppendJson, format: WireFormat): Promise<AppendAckJson> {
+    return (await this.appendAt(log, batch, format, {})).ack;
+  }
+
+  /** The same, with what it taught about the log's owner; `prefer: "no-forward"` is refused elsewhere. */
+  async appendAt(
+    log: string,
+    batch: AppendJson,
+    format: WireFormat,
+    preference: { readonly prefer?: "no-forward" },
+  ): Promise<{ readonly ack: AppendAckJson; readonly owner: string | undefined }> {
     const path = logPath(log, "/records");
-    return (await this.#send<AppendAckJson>({ method: "POST", path, body: batch, format })).json;
+    const request = { method: "POST", path, body: batch, format, ...preference } as const;
+    const { json, owner } = await this.#send<AppendAckJson>(request);
+    return { ack: json, owner };
+  }
+
+  /** The region that answers here. */
+  async region(): Promise<string> {
+    return (await this.#get<{ readonly region: string }>("/v1/health")).region;
   }
 
   async read(log: string, { from, count, consistency, format }: ReadOptions): Promise<ReadAnswerJson> {
@@ -128,6 +139,21 @@ export class LogClient {
   async deleteLog(log: string, incarnation?: string): Promise<DeletedJson> {
     const query = { incarnation };
     return (await this.#send<DeletedJson>({ method: "DELETE", path: logPath(log), query })).json;
+  }
+
+  owner(log: string): Promise<OwnershipJson> {
+    return this.#get(logPath(log, "/owner"));
+  }
+
+  /** Safe to repeat: a log that the region owns stays as it is. */
+  async transferOwner(log: string, region: string): Promise<OwnershipJson> {
+    const request = { method: "POST", path: logPath(log, "/owner/transfer"), body: { region } } as const;
+    return (await this.#send<OwnershipJson>(request)).json;
+  }
+
+  /** Safe to repeat. Null: anywhere. */
+  preferRegion(log: string, region: string | null): Promise<LogJson> {
+    return this.#patch<LogJson>(logPath(log), { preferred_region: region });
   }
 
   showLedger(id: string): Promise<LedgerJson> {
@@ -163,11 +189,11 @@ export class LogClient {
     return (await this.#send<T>({ method: "GET", path, query })).json;
   }
 
-  async #send<T>(request: RequestFields): Promise<{ status: number; json: T }> {
+  async #send<T>(request: RequestFields): Promise<Answered<T>> {
     const effects: SideEffects = request.method === "GET" ? "none" : "possible";
-    const { status, type, text } = await this.#exchange(request, effects);
+    const { status, type, text, owner } = await this.#exchange(request, effects);
     const json = type.endsWith("json") ? parsed(text) : undefined;
-    if (status < 300 && json !== undefined) return { status, json: json as T };
+    if (status < 300 && json !== undefined) return { status, json: json as T, owner };
     if (type === "application/problem+json" && json !== undefined) throw new ProblemError(json as Problem);
     throw new ForeignAnswerError(
       `${this.endpoint} answered ${status} with ${type || "no content type"}: is it a Fenceline endpoint?`,
@@ -179,6 +205,8 @@ export class LogClient {
     const url = `${this.endpoint}${request.path}${queryText(request.query)}`;
     const timeout = AbortSignal.timeout(this.#timeoutMs);
     const { signal, onTiming } = this.options;
+    const asksTiming = onTiming !== undefined && request.method === "GET";
+    const prefer = asksTiming ? "server-timing" : request.prefer;
     try {
       const response = await fetch(url, {
         method: request.method,
@@ -186,7 +214,7 @@ export class LogClient {
           accept: "application/json",
           ...(request.format === undefined ? {} : { "log-format": request.format }),
           ...(request.body === undefined ? {} : { "content-type": "application/json" }),
-          ...(onTiming === undefined || request.method !== "GET" ? {} : { prefer: "server-timing" }),
+          ...(prefer === undefined ? {} : { prefer }),
         },
         ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
@@ -194,7 +222,8 @@ export class LogClient {
       const timing = response.headers.get("server-timing");
       if (timing !== null) onTiming?.(timing);
       const [type = ""] = (response.headers.get("content-type") ?? "").split(";");
-      return { status: response.status, type, text: await response.text() };
+      const owner = response.headers.get("log-owner")?.split(";")[0];
+      return { status: response.status, type, text: await response.text(), owner };
     } catch (error) {
       throw this.#noAnswer(`${request.method} ${request.path}`, error, effects);
     }
@@ -212,32 +241,4 @@ export class LogClient {
       this.endpoint,
     );
   }
-}
-
-function logPath(log: string, rest = ""): string {
-  return `/v1/logs/${encodeURIComponent(log)}${rest}`;
-}
-
-function regionPath(region: string): string {
-  return `/v1/regions/${encodeURIComponent(region)}`;
-}
-
-function queryText(query: RequestFields["query"] = {}): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined);
-  if (given.length === 0) return "";
-  return `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** What the network said, in a word; "" if it said nothing of its own. */
-function networkCode(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
 }

@@ -1,6 +1,15 @@
 /** A writer lease as a plain JSON object with a format number. */
-import { bookieId, entryId, ledgerId, NO_ENTRY, seqNum, tenure } from "../protocol/ids.ts";
-import type { Lease, LedgerTail } from "../protocol/lease.ts";
+import {
+  bookieId,
+  entryId,
+  ledgerId,
+  NO_ENTRY,
+  region,
+  seqNum,
+  tenure,
+  writeToken,
+} from "../protocol/ids.ts";
+import type { Lease, LedgerTail, OwnerSilence } from "../protocol/lease.ts";
 import { unknownFormat } from "./format-errors.ts";
 import { type JsonFields, type JsonObject, readObject } from "./json-fields.ts";
 import { decodeVersion, encodeVersion } from "./version-format.ts";
@@ -17,7 +26,12 @@ export function encodeLease(lease: Lease): JsonObject {
     wanted: lease.wanted,
     ...(lease.tail === undefined ? {} : encodeTail(lease.tail)),
     suspects: [...lease.suspects],
+    ...(lease.ownerSilence === undefined ? {} : { ownerSilence: encodeSilence(lease.ownerSilence) }),
   };
+}
+
+function encodeSilence(silence: OwnerSilence): JsonObject {
+  return { ...silence, recent: [...silence.recent] };
 }
 
 /** `data_corrupt` if the object is no lease, or of a format that this build does not know. */
@@ -47,6 +61,18 @@ function decodeFields(fields: JsonFields): Lease {
     wanted: fields.boolean("wanted"),
     ...(fields.has("ledgerId") ? { tail: decodeTail(fields) } : {}),
     suspects: fields.textList("suspects").map(bookieId),
+    ...(fields.has("ownerSilence") ? { ownerSilence: fields.object("ownerSilence", decodeSilence) } : {}),
+  };
+}
+
+function decodeSilence(fields: JsonFields): OwnerSilence {
+  return {
+    region: region(fields.text("region")),
+    failures: fields.integer("failures", 0),
+    firstAtMs: fields.number("firstAtMs"),
+    lastAtMs: fields.number("lastAtMs"),
+    recent: fields.textList("recent").map(writeToken),
+    heardAtMs: fields.number("heardAtMs"),
   };
 }
 

@@ -40,6 +40,7 @@ export const logCodec: ItemCodec<LogItem> = {
     state: item.state,
     trimPoint: item.trimPoint,
     createdAtMs: item.createdAtMs,
+    ...(item.preferredRegion === undefined ? {} : { preferredRegion: item.preferredRegion }),
   }),
   decode: (fields) => ({
     kind: "log",
@@ -49,6 +50,7 @@ export const logCodec: ItemCodec<LogItem> = {
     state: fields.oneOf("state", ["active", "deleting"]),
     trimPoint: seqNum(fields.integer("trimPoint", 0)),
     createdAtMs: fields.number("createdAtMs"),
+    ...(fields.has("preferredRegion") ? { preferredRegion: region(fields.text("preferredRegion")) } : {}),
   }),
 };
 

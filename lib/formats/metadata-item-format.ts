@@ -9,6 +9,7 @@ import { damaged, unknownFormat } from "./format-errors.ts";
 import type { ItemCodec } from "./item-codec.ts";
 import { type JsonFields, type JsonObject, readObject } from "./json-fields.ts";
 import { ledgerCodec } from "./ledger-format.ts";
+import { ledgerListingCodec } from "./ledger-listing-format.ts";
 import { directoryCodec, endCodec, logCodec, logNameCodec, segmentCodec } from "./log-items-format.ts";
 import { bookieCodec, regionCodec } from "./registry-format.ts";
 
@@ -19,6 +20,7 @@ const codecs: { readonly [K in Item["kind"]]: ItemCodec<Extract<Item, { kind: K 
   segment: segmentCodec,
   end: endCodec,
   directory: directoryCodec,
+  "ledger-listing": ledgerListingCodec,
   deployment: deploymentCodec,
   region: regionCodec,
   bookie: bookieCodec,

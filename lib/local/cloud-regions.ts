@@ -6,6 +6,7 @@ import type { ApiOptions } from "../api/routing.ts";
 import { present } from "../protocol/assert.ts";
 import { type LogName, type Region, region } from "../protocol/ids.ts";
 import type { LogConfig } from "../protocol/items.ts";
+import { limits } from "../protocol/limits.ts";
 import type { Settler } from "../protocol/log/settler.ts";
 import { regionAware } from "../protocol/placement/region-aware.ts";
 import type { Clock, MetadataStore, Trace } from "../protocol/ports.ts";
@@ -28,13 +29,11 @@ export interface CloudRegionsFields {
   /** The first region's port, the others follow; 0 takes any free ones. */
   readonly port: number;
   readonly distances: Distances;
+  readonly auditPeriodMs: number;
   /** The configuration of logs whose creator chooses none. */
   readonly config: LogConfig;
   readonly onFault: (region: string, requestId: string, error: unknown) => void;
 }
-
-/** Wait for the owner's region to settle a tail, before one's own region takes over. */
-const SETTLE_WAIT_MS = 1_500;
 
 export class CloudRegions {
   readonly #fields: CloudRegionsFields;
@@ -103,7 +102,7 @@ export class CloudRegions {
   }
 
   async #openRegion(home: RegionSwitch): Promise<LocalRegion> {
-    const { clock, port, config, onFault } = this.#fields;
+    const { clock, port, config, onFault, auditPeriodMs } = this.#fields;
     const [replicas, bookies] = [this.#replicas, this.#bookies];
     const leases = (name: Region) => this.#fields.leases.of(name);
     const peer = (name: Region) => this.find(name);
@@ -117,6 +116,7 @@ export class CloudRegions {
       region: home,
       clock,
       port: port === 0 ? 0 : port + this.#open.length,
+      auditPeriodMs,
       start: () => startFunctions(world, home, (outgoing) => this.#settler(home, outgoing)),
       api,
     });
@@ -126,7 +126,7 @@ export class CloudRegions {
   #settler(home: RegionSwitch, outgoing: Gate): Settler {
     const { clock, distances } = this.#fields;
     const settleIn = (where: LocalRegion, log: LogName) =>
-      within(clock, SETTLE_WAIT_MS, `settling ${log} in ${where.region.region}`, () =>
+      within(clock, limits.settleWaitMs, `settling ${log} in ${where.region.region}`, () =>
         outgoing("settle", () =>
           roundTrip(clock, distances(home.region, where.region.region), () =>
             where.region.call("settle", () => where.append.settle(log)),

@@ -30,7 +30,7 @@ export class Control {
     return (await this.#send<{ readonly regions: readonly RegionState[] }>("PUT", path)).regions;
   }
 
-  /** Bookies of that name or region, as `setRegion` does regions. Throws LocalError with what the cloud says. */
+  /** Of that name or region, as `setRegion` does regions. Throws LocalError with what the cloud says. */
   async setBookies(name: string, state: string): Promise<readonly string[]> {
     const path = `/bookies/${encodeURIComponent(name)}/${encodeURIComponent(state)}`;
     return (await this.#send<{ readonly bookies: readonly string[] }>("PUT", path)).bookies;

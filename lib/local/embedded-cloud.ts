@@ -22,6 +22,7 @@ import { asMeasured, equallyFar } from "./distances.ts";
 import { type DefaultConfig, defaultConfig } from "./log-preset.ts";
 import { LoopbackServer } from "./loopback-server.ts";
 import { REPLICAS_MAX } from "./metadata-replicas.ts";
+import { AUDIT_PERIOD_MS } from "./region-audits.ts";
 import { RegionLeaseStores } from "./region-lease-stores.ts";
 import type { Manner } from "./region-switch.ts";
 
@@ -35,6 +36,8 @@ export interface CloudOptions {
   readonly delayMs?: number;
   /** Regions as far apart as those of AWS, and entry stores as slow as S3; then `delayMs` says nothing. */
   readonly wan?: boolean;
+  /** Between two passes of a region's auditor. */
+  readonly auditPeriodMs?: number;
   /** Takes one line for the person who runs it. */
   readonly write: (line: string) => void;
   readonly traceLevel?: NonNullable<ConsoleTraceFields["level"]>;
@@ -59,6 +62,7 @@ export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
 
   private constructor(options: CloudOptions, storage: CloudStorage, clock: CloudClock) {
     const { dataDir, port, delayMs = 0, wan = false, write, traceLevel } = options;
+    const { auditPeriodMs = AUDIT_PERIOD_MS } = options;
     const { bookies, file, metadata } = storage;
     this.#dataDir = dataDir;
     this.#leases = new RegionLeaseStores(dataDir);
@@ -76,6 +80,7 @@ export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
       leases: this.#leases,
       port,
       distances: wan ? asMeasured : equallyFar(delayMs),
+      auditPeriodMs,
       trace: new ConsoleTrace({ write, clock, ...level }),
       config: this.#default.config,
       onFault: (where: string, requestId: string, error: unknown) =>

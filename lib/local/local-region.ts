@@ -6,6 +6,7 @@ import type { AppendOperations, ReadOperations, RegionOperations } from "../prot
 import type { Clock } from "../protocol/ports.ts";
 import { within } from "../protocol/waiting.ts";
 import { LoopbackServer } from "./loopback-server.ts";
+import { RegionAudits } from "./region-audits.ts";
 import type { RegionFunctions } from "./region-functions.ts";
 import type { Manner, RegionSwitch } from "./region-switch.ts";
 
@@ -18,6 +19,8 @@ export interface LocalRegionFields {
   readonly clock: Clock;
   /** Makes the region's functions; again after each loss. */
   readonly start: () => RegionFunctions;
+  /** From the end of one pass of the auditor to the next. */
+  readonly auditPeriodMs: number;
   readonly api: Pick<ApiOptions, "defaultConfig" | "health" | "onFault">;
 }
 
@@ -27,6 +30,7 @@ export class LocalRegion {
   readonly #start: () => RegionFunctions;
   #functions: RegionFunctions;
   #server: LoopbackServer | undefined;
+  #audits: RegionAudits | undefined;
   #change: Promise<void> = Promise.resolve();
 
   private constructor(fields: LocalRegionFields) {
@@ -56,6 +60,12 @@ export class LocalRegion {
       name: fields.region.region,
       port: fields.port,
       serve: (request, incoming) => local.#serve(api, request, incoming.url ?? "/"),
+    });
+    local.#audits = new RegionAudits({
+      region: fields.region,
+      clock: fields.clock,
+      periodMs: fields.auditPeriodMs,
+      functions: () => local.#functions,
     });
     return local;
   }
@@ -96,6 +106,7 @@ export class LocalRegion {
 
   /** Answers what is in flight, and lets go of the logs' pens as far as that is quick. */
   async close(): Promise<void> {
+    this.#audits?.close();
     await this.#server?.close();
     await within(this.#clock, RELEASE_WAIT_MS, "release", () => this.#functions.append.release()).catch(
       () => {}, // the leases expire
@@ -120,7 +131,9 @@ export class LocalRegion {
   /** The functions of the moment, one call after another. */
   #appends(): AppendOperations {
     return {
-      createLog: (name, config) => this.#functions.append.createLog(name, config),
+      createLog: (name, config, preferred) => this.#functions.append.createLog(name, config, preferred),
+      preferRegion: (name, preferred) => this.#functions.append.preferRegion(name, preferred),
+      transferOwner: (name, to) => this.#functions.append.transferOwner(name, to),
       append: (request) => this.#functions.append.append(request),
       settle: (name) => this.#functions.append.settle(name),
       trim: (name, to) => this.#functions.append.trim(name, to),
@@ -136,6 +149,7 @@ export class LocalRegion {
       listLogs: (request) => this.#functions.read.listLogs(request),
       segments: (name) => this.#functions.read.segments(name),
       read: (request) => this.#functions.read.read(request),
+      owner: (name) => this.#functions.read.owner(name),
       tail: (name, consistency) => this.#functions.read.tail(name, consistency),
       showLedger: (id) => this.#functions.read.showLedger(id),
     };

@@ -41,6 +41,7 @@ export function cloudAppends(fields: CloudAppendsFields): RegionAppends {
   return {
     append: (region, request) => call(region, "forwarded append", (append) => served(append, request)),
     canOwn: (region, log) => call(region, "canOwn", (append) => append.canOwn(log)),
+    ask: (region, request) => call(region, request.kind, (append) => append.serve(request)),
   };
 }
 

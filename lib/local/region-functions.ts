@@ -11,6 +11,7 @@ import { boundedMetadata } from "../protocol/bounded-metadata.ts";
 import { unavailable } from "../protocol/errors.ts";
 import type { Region } from "../protocol/ids.ts";
 import type { LedgerPorts } from "../protocol/ledger/ledger-ports.ts";
+import { Auditor } from "../protocol/log/audit.ts";
 import { LogAppends } from "../protocol/log/log-appends.ts";
 import type { RegionLeases } from "../protocol/log/log-ports.ts";
 import { LogReads } from "../protocol/log/log-reads.ts";
@@ -33,6 +34,7 @@ export interface RegionFunctions {
   readonly append: LogAppends;
   readonly read: ReadOperations;
   readonly regions: RegionOperations;
+  readonly auditor: Auditor;
 }
 
 /** What all regions' functions reach, each through its own gates. */
@@ -63,10 +65,12 @@ export function startFunctions(
     leases: leasesOf(world, home, outgoing),
     regions: cloudAppends({ ...world, from: home.region, outgoing }),
   };
+  const append = new LogAppends(forAppends);
   return {
-    append: new LogAppends(forAppends),
+    append,
     read: new LogReads(portsOf(world, home, outgoing), settler(outgoing)),
     regions: new RegisteredRegions(forAppends),
+    auditor: new Auditor(forAppends, (log, to) => append.transferOwner(log, to)),
   };
 }
 

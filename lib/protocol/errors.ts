@@ -6,6 +6,7 @@
  * taken effect all the same. "possible" is never rounded down to "none" (rule 8).
  */
 import type { BookieId, Region } from "./ids.ts";
+import type { BookieAddress } from "./place.ts";
 
 export type SideEffects = "none" | "possible";
 
@@ -87,11 +88,19 @@ export function unavailable(
   return new FencelineError("unavailable", { message, sideEffects, cause });
 }
 
-/** What each bookie said, so that one line tells the story of a quorum that was not reached. */
-export interface BookieVerdict {
-  readonly bookie: BookieId;
-  readonly region: Region;
-  readonly said: string;
+/**
+ * What one bookie said, so that one line tells the story of a quorum that was not reached. Unknown is no
+ * answer of the bookie, negative or other (rule 21).
+ */
+export type BookieVerdict = { readonly bookie: BookieId; readonly region: Region } & BookieWord;
+
+export type BookieWord =
+  /** `said` completes "bookie b ...". */
+  | { readonly kind: "answered"; readonly said: string }
+  | { readonly kind: "unknown"; readonly reason: string };
+
+export function verdictOf({ id, place }: BookieAddress, word: BookieWord): BookieVerdict {
+  return { bookie: id, region: place.region, ...word };
 }
 
 /** A quorum was out of reach; names the regions that answered for operators and callers alike. */
@@ -101,14 +110,13 @@ export function insufficientRegions(
   sideEffects: SideEffects,
   cause?: unknown,
 ): FencelineError {
-  const silent = (verdict: BookieVerdict) => verdict.said.startsWith("unknown");
-  const answered = new Set(verdicts.filter((verdict) => !silent(verdict)).map((verdict) => verdict.region));
-  const missing = new Set(
-    verdicts
-      .filter((verdict) => silent(verdict) && !answered.has(verdict.region))
-      .map((verdict) => verdict.region),
-  );
-  const story = verdicts.map((verdict) => `${verdict.bookie} ${verdict.said}`).join("; ");
+  const regionsWith = (kind: BookieVerdict["kind"]) =>
+    verdicts.flatMap((verdict) => (verdict.kind === kind ? [verdict.region] : []));
+  const answered = new Set(regionsWith("answered"));
+  const missing = new Set(regionsWith("unknown").filter((region) => !answered.has(region)));
+  const words = (verdict: BookieVerdict) =>
+    verdict.kind === "answered" ? verdict.said : `unknown (${verdict.reason})`;
+  const story = verdicts.map((verdict) => `${verdict.bookie} ${words(verdict)}`).join("; ");
   return new FencelineError("insufficient_regions", {
     message: `${what}: ${story || "no bookie was asked"}`,
     sideEffects,

@@ -37,6 +37,8 @@ export interface LogItem {
   /** Records below this seq_num are gone. */
   readonly trimPoint: SeqNum;
   readonly createdAtMs: number;
+  /** Where it should be owned. Absent: wherever it is. */
+  readonly preferredRegion?: Region;
 }
 
 /** What a completed segment's item says of its end: a cache that nothing depends on (rules 22, 34). */
@@ -69,6 +71,19 @@ export interface DirectoryItem {
   readonly name: LogName;
 }
 
+/**
+ * A ledger of a log, listed for the auditor of the region that made it: from its creation until nothing of it
+ * is left.
+ */
+export interface LedgerListing {
+  readonly kind: "ledger-listing";
+  readonly ledgerId: LedgerId;
+  readonly region: Region;
+  readonly createdAtMs: number;
+  /** When its entries were collected. Absent: they are there, as far as anybody knows. */
+  readonly sweptAtMs?: number;
+}
+
 /** How this deployment was made; each writer checks it before its first write (design section 3). */
 export interface DeploymentItem {
   readonly kind: "deployment";
@@ -97,6 +112,7 @@ export type Item =
   | SegmentItem
   | EndItem
   | DirectoryItem
+  | LedgerListing
   | DeploymentItem
   | RegionItem
   | BookieItem;
@@ -124,6 +140,12 @@ export const directoryPartition = (shard: number): string => `directory#${shard}
 export const directoryKey = (name: LogName): ItemKey => ({
   partition: directoryPartition(directoryShard(name)),
   sort: name,
+});
+
+export const ledgerListingPartition = (region: Region, shard: number): string => `ledgers#${region}#${shard}`;
+export const ledgerListingKey = (region: Region, id: LedgerId): ItemKey => ({
+  partition: ledgerListingPartition(region, id % DIRECTORY_SHARDS),
+  sort: String(id).padStart(SEQ_NUM_DIGITS, "0"),
 });
 
 /** The first seq_num that a segment or END item's key stands for. */

@@ -2,7 +2,7 @@
  * The writer lease: one item per log in a region's own table. It passes the pen between the region's
  * processes and saves recoveries; safety never rests on it (rules 16 to 20).
  */
-import type { BookieId, EntryId, LedgerId, SeqNum, Tenure } from "./ids.ts";
+import type { BookieId, EntryId, LedgerId, Region, SeqNum, Tenure, WriteToken } from "./ids.ts";
 import type { Version } from "./ports.ts";
 
 /** Where a holder left an open ledger, and so where the next one goes on. */
@@ -17,6 +17,23 @@ export interface LedgerTail {
   readonly lastTimestampMs: number;
   /** Payload bytes of the ledger's entries. */
   readonly ledgerBytes: number;
+}
+
+/**
+ * What the processes of this region have seen of the silence of the region that owns the log. It decides who
+ * tries a takeover; what is recorded is decided by fences and elections.
+ */
+export interface OwnerSilence {
+  readonly region: Region;
+  /** Failures without an answer to any process between them. */
+  readonly failures: number;
+  /** The first and the last of them. Wall time in ms. */
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+  /** Names the latest failures, so that one whose write lost its reply is counted once. */
+  readonly recent: readonly WriteToken[];
+  /** When a process was last answered after failures; 0: never. Wall time in ms. */
+  readonly heardAtMs: number;
 }
 
 export interface Lease {
@@ -34,4 +51,6 @@ export interface Lease {
   readonly tail?: LedgerTail;
   /** Bookies that failed the holder; the next one changes the ensemble. */
   readonly suspects: readonly BookieId[];
+  /** Absent while the owner answers, and from the next acquire on. */
+  readonly ownerSilence?: OwnerSilence;
 }

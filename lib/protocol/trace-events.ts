@@ -31,6 +31,8 @@ export type TraceEvent =
       readonly firstEntry: EntryId;
       readonly replaced: readonly BookieId[];
       readonly by: readonly BookieId[];
+      /** Failed as well, and still there: no legal ensemble does without all of them. */
+      readonly unreplaced: readonly BookieId[];
     }
   | { readonly event: "ensemble-change-refused"; readonly ledgerId: LedgerId; readonly reason: string }
   | {

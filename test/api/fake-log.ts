@@ -26,6 +26,7 @@ import type {
   DeletionAnswer,
   LogDescription,
   LogRecord,
+  Ownership,
   ReadAnswer,
   ReadCost,
   ReadOperations,
@@ -82,7 +83,7 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
     createdAtMs: 1,
   });
 
-  async createLog(name: LogName, config: LogConfig) {
+  async createLog(name: LogName, config: LogConfig, preferred?: Region) {
     this.#failIfTold();
     const known = this.logs.get(name);
     if (known !== undefined) {
@@ -98,6 +99,7 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
       state: "active",
       trimPoint: seqNum(0),
       createdAtMs: 1,
+      ...(preferred === undefined ? {} : { preferredRegion: preferred }),
     };
     this.logs.set(name, { description, records: [] });
     return { created: true, description, warnings: this.warnings };
@@ -127,6 +129,34 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
       durableIn: [here, region("us-west-2")],
       epoch: segmentNumber(3),
       ownerRegion: here,
+    };
+  }
+
+  owners = new Map<LogName, Region>();
+
+  async preferRegion(name: LogName, preferred: Region | undefined): Promise<LogDescription> {
+    this.#failIfTold();
+    const log = this.#find(name);
+    const { preferredRegion: _, ...rest } = log.description;
+    const description = preferred === undefined ? rest : { ...rest, preferredRegion: preferred };
+    this.logs.set(name, { ...log, description });
+    return description;
+  }
+
+  async transferOwner(name: LogName, to: Region): Promise<Ownership> {
+    this.#failIfTold();
+    this.#find(name);
+    this.owners.set(name, to);
+    return { owner: to, epoch: segmentNumber(4) };
+  }
+
+  async owner(name: LogName): Promise<Ownership> {
+    this.#failIfTold();
+    const { preferredRegion: preferred } = this.#find(name).description;
+    const owner = this.owners.get(name);
+    return {
+      ...(owner === undefined ? {} : { owner, epoch: segmentNumber(4) }),
+      ...(preferred === undefined ? {} : { preferred }),
     };
   }
 

@@ -2,10 +2,12 @@
 import { describe, expect, test } from "vitest";
 import { type ProblemCode, problemStatus } from "../../lib/api/problem.ts";
 import {
+  type BookieWord,
   type ErrorCode,
   FencelineError,
   insufficientRegions,
   unavailable,
+  verdictOf,
 } from "../../lib/protocol/errors.ts";
 import { bookieId, region } from "../../lib/protocol/ids.ts";
 import { apiUnderTest, problemIn } from "./api-under-test.ts";
@@ -77,15 +79,16 @@ describe("the pair (retryable, side_effects) of every code", () => {
 
 describe("details", () => {
   test("a missed quorum names the regions that answered and those that did not", async () => {
-    const said = (name: string, words: string) => ({
-      bookie: bookieId(`${name}.b1~s`),
-      region: region(name),
-      said: words,
-    });
-    const verdicts = [said("us-east-1", "ok"), said("us-east-2", "unknown: silent")];
+    const said = (name: string, word: BookieWord) =>
+      verdictOf({ id: bookieId(`${name}.b1~s`), place: { region: region(name), rack: "r1" } }, word);
+    const verdicts = [
+      // Whether it answered does not depend on its words.
+      said("us-east-1", { kind: "answered", said: "unknown to itself" }),
+      said("us-east-2", { kind: "unknown", reason: "silent" }),
+    ];
     const { problem } = await failing(insufficientRegions("2 of 3 needed", verdicts, "possible"));
     expect(problem).toMatchObject({ answered_regions: ["us-east-1"], silent_regions: ["us-east-2"] });
-    expect(problem.detail).toContain("us-east-2.b1~s unknown: silent");
+    expect(problem.detail).toContain("us-east-1.b1~s unknown to itself; us-east-2.b1~s unknown (silent)");
   });
 
   test("what the error leaves out its cause may say; members of the document stay its own", async () => {
@@ -187,7 +190,7 @@ describe("requests that lead nowhere", () => {
   );
 
   test.each([
-    ["PATCH", "/v1/logs/orders", "DELETE, GET, HEAD, PUT"],
+    ["POST", "/v1/logs/orders", "DELETE, GET, HEAD, PATCH, PUT"],
     ["POST", "/v1/logs", "GET, HEAD"],
     ["GET", "/v1/logs/orders/trim", "POST"],
     ["PUT", "/v1/logs/orders/records", "GET, HEAD, POST"],

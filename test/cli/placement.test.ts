@@ -102,23 +102,51 @@ describe("place", () => {
 
 describe("bad input is no refusal", () => {
   test.each([
-    ["no topology at all", "nonsense"],
-    ["a region without bookies", "a"],
-    ["no region name", ":3"],
-    ["no racks", "a:3/0"],
-    ["too many bookies", "a:60000,b:60000"],
-  ])("%s", async (_, topology) => {
+    ["no topology at all", "nonsense", '"nonsense" is no region with its bookies'],
+    ["an empty one", "", '"" is no region with its bookies'],
+    ["a region without bookies", "a:2,b,c:2", '"b" is no region with its bookies'],
+    ["a comma too many", "a:2,", '"" is no region with its bookies'],
+    ["no region name", ":3", '":3" is no region with its bookies'],
+    ["no racks", "b:2,a:3/0", '"a:3/0" is no region with its bookies'],
+    ["too many bookies", "a:60000,b:60000", "It has 120000 bookies; it is regions with"],
+  ])("%s", async (_, topology, complaint) => {
     const answer = await placement("check", "2/2/2 m2", topology);
     expect([answer.code, answer.out]).toEqual([2, ""]);
+    expect(answer.err).toContain(complaint);
     expect(answer.err).toContain("such as us-east-1:20");
   });
 
   test("a region that is down and not there; a size that is no number; one that is missing", async () => {
     const strange = await placement("place", "2/2/2 m2", "a:2,b:2", "--down", "c");
     expect([strange.code, strange.out]).toEqual([2, ""]);
-    expect(strange.err).toContain("--down c is no region of the topology, which has a, b");
-    expect((await placement("check", "2/x/2 m2", "a:2,b:2")).code).toBe(2);
+    expect(strange.err).toContain(
+      "--down c is no region of the topology, which has a, b; give --down once for each region",
+    );
+    for (const size of ["x", "1e1", "2.5"]) {
+      const odd = await placement("check", `2/${size}/2 m2`, "a:2,b:2");
+      expect([odd.code, odd.out]).toEqual([2, ""]);
+      expect(odd.err).toContain(`'${size}' is invalid. It is a whole number from 1 to 60.`);
+    }
     expect((await run(["placement", "check", "--ensemble", "3"])).code).toBe(2);
+  });
+
+  test.each([
+    ["--ensemble", "0", "ensembleSize is 0; it must be a whole number from 1 to 60"],
+    ["--ensemble", "-3", "ensembleSize is -3; it must be a whole number from 1 to 60"],
+    ["--write-quorum", "61", "writeQuorum is 61; it must be a whole number from 1 to 60"],
+    ["--min-regions", "0", "minRegions is 0; it must be a whole number from 1 to 60"],
+    ["--write-quorum", "5", "ensembleSize 4 is below writeQuorum 5"],
+    ["--ack-quorum", "5", "ackQuorum is 5; with ensembleSize 4, writeQuorum 4 and minRegions 2 it must be"],
+    ["--ack-quorum", "-1", "ackQuorum is -1; with"],
+    ["--min-regions", "4", "minRegions 4 is more than the 3 regions of the topology (a: 2, b: 2, c: 2)"],
+  ])("%s %s is a size, and admission says what is wrong with it", async (option, value, reason) => {
+    const sizes = { "--ensemble": "4", "--write-quorum": "4", "--ack-quorum": "3", "--min-regions": "2" };
+    const flags = Object.entries({ ...sizes, [option]: value }).flat();
+    const answer = await run(["placement", "check", ...flags, "--topology", "a:2,b:2,c:2", "--json"]);
+    expect([answer.code, answer.err]).toEqual([3, ""]);
+    const { accepted, reason: said } = JSON.parse(answer.out);
+    expect(accepted).toBe(false);
+    expect(said).toContain(reason);
   });
 
   test("a region that is named twice is refused by admission", async () => {

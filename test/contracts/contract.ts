@@ -45,6 +45,8 @@ export interface Contract<P> {
   readonly name: string;
   readonly cases: readonly ContractCase<P>[];
   readonly open: () => Promise<Opened<P>>;
+  /** What "many" is in its cases; fewer for a store that is reached over a network. */
+  readonly many?: number;
 }
 
 export function describeContract<P>(contract: Contract<P>): void {
@@ -60,7 +62,7 @@ export function describeContract<P>(contract: Contract<P>): void {
       const opened = one.fresh ? await contract.open() : shared;
       const edge = lossyEdge(lose ?? loseNothing);
       try {
-        await one.run(opened.port(lose === undefined ? undefined : edge.wrap), new Scope());
+        await one.run(opened.port(lose === undefined ? undefined : edge.wrap), new Scope(contract.many));
       } finally {
         if (one.fresh) await opened.close();
       }

@@ -7,8 +7,13 @@ import { persistentEntryStore } from "./persistent-entry-store.ts";
 
 export const entryStoreCases: readonly ContractCase<EntryStore>[] = [...slotCases, ...listCases];
 
-export function entryStoreContract(name: string, open: () => Promise<OpenedStore<EntryStore>>): void {
+export function entryStoreContract(
+  name: string,
+  open: () => Promise<OpenedStore<EntryStore>>,
+  size: { readonly many?: number } = {},
+): void {
   describeContract({
+    ...size,
     name: `entry store: ${name}`,
     cases: entryStoreCases,
     open: async (): Promise<Opened<EntryStore>> => {

@@ -1,6 +1,6 @@
 /** What every lease store must do: compare-and-set on the version, never on the holder (rule 16). */
 import { expect } from "vitest";
-import { bookieId, entryId, ledgerId, seqNum, writeToken } from "../../lib/protocol/ids.ts";
+import { bookieId, entryId, ledgerId, region, seqNum, writeToken } from "../../lib/protocol/ids.ts";
 import type { Lease } from "../../lib/protocol/lease.ts";
 import type { LeaseStore, Version, WriteAnswer } from "../../lib/protocol/ports.ts";
 import { type ContractCase, describeContract, type Opened, type OpenedStore } from "./contract.ts";
@@ -139,6 +139,14 @@ export function sampleLease(scope: Scope): Lease {
       ledgerBytes: 1_024,
     },
     suspects: [bookieId("us-east-1.b1~s1")],
+    ownerSilence: {
+      region: region("us-west-2"),
+      failures: 2,
+      firstAtMs: 1_700_000_000_000,
+      lastAtMs: 1_700_000_000_900,
+      recent: [writeToken("f0"), writeToken("f1")],
+      heardAtMs: 0,
+    },
   };
 }
 

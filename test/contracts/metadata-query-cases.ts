@@ -109,12 +109,12 @@ export const queryCases: readonly ContractCase<MetadataStore>[] = [
     },
   },
   {
-    title: "10,000 items in pages, up and down: no gap, no repeat, in order",
+    title: "many items in pages, up and down: no gap, no repeat, in order",
     heavy: true,
     run: async (store, scope) => {
       const partition = scope.partition();
-      const names = Array.from({ length: 10_000 }, (_, index) =>
-        String((index * 7_919) % 10_000).padStart(6, "0"),
+      const names = Array.from({ length: scope.many }, (_, index) =>
+        String((index * 7_919) % scope.many).padStart(6, "0"),
       );
       for (let start = 0; start < names.length; start += 100) {
         const wave = names.slice(start, start + 100);

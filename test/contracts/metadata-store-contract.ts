@@ -12,8 +12,13 @@ export const metadataStoreCases: readonly ContractCase<MetadataStore>[] = [
   ...queryCases,
 ];
 
-export function metadataStoreContract(name: string, open: () => Promise<OpenedStore<MetadataStore>>): void {
+export function metadataStoreContract(
+  name: string,
+  open: () => Promise<OpenedStore<MetadataStore>>,
+  size: { readonly many?: number } = {},
+): void {
   describeContract({
+    ...size,
     name: `metadata store: ${name}`,
     cases: metadataStoreCases,
     open: async (): Promise<Opened<MetadataStore>> => {

@@ -78,6 +78,7 @@ export function sampleItems(): Item[] {
     { kind: "log-name", name: logName("naïve/日誌/🪵"), log: logIncarnation("l0g") },
     sampleLog(0),
     { ...sampleLog(2 ** 53 - 1), state: "deleting" },
+    { ...sampleLog(0), preferredRegion: region("us-west-2") },
     segment,
     {
       ...segment,
@@ -85,6 +86,14 @@ export function sampleItems(): Item[] {
     },
     { kind: "end", number: segmentNumber(3) },
     { kind: "directory", name: logName("a") },
+    { kind: "ledger-listing", ledgerId: ledgerId(7), region: region("us-east-2"), createdAtMs: 1 },
+    {
+      kind: "ledger-listing",
+      ledgerId: ledgerId(2 ** 53 - 1),
+      region: region("us-east-2"),
+      createdAtMs: 1,
+      sweptAtMs: 2,
+    },
     { kind: "deployment", metadataMode: "strong" },
     { kind: "deployment", metadataMode: "home", homeRegion: region("eu-west-1") },
     { kind: "region", region: region("us-east-2"), state: "draining" },

@@ -22,6 +22,9 @@ export class Scope {
   /** For tokens; what a case draws from it decides nothing else. */
   readonly random: Random = new SeededRandom(this.#run, "contract");
 
+  /** `many`: keys that a case stores to see pages of them. */
+  constructor(readonly many = 10_000) {}
+
   ledger(): LedgerId {
     return ledgerId(this.#run * 1_000 + this.#names++);
   }

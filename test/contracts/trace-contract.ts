@@ -26,6 +26,7 @@ const samples: { readonly [E in TraceEvent["event"]]: Extract<TraceEvent, { even
     firstEntry: entryId(1),
     replaced: [bookie],
     by: [bookie],
+    unreplaced: [],
   },
   "ensemble-change-refused": { event: "ensemble-change-refused", ...ledger, reason: "none left" },
   "writer-stopped": { event: "writer-stopped", ...ledger, lastAddConfirmed: entryId(-1), reason: "fenced" },

@@ -154,15 +154,19 @@ const anySegmentNumber = natural.map((value) => segmentNumber(Math.max(1, value)
 export const anyItem: fc.Arbitrary<Item> = fc.oneof(
   anyLedger,
   fc.record({ kind: fc.constant("log-name" as const), name: text.map(logName), log: anyLog }),
-  fc.record({
-    kind: fc.constant("log" as const),
-    name: text.map(logName),
-    log: anyLog,
-    config: anyConfig,
-    state: fc.constantFrom("active", "deleting"),
-    trimPoint: anySeqNum,
-    createdAtMs: timeMs,
-  }),
+  fc.record(
+    {
+      kind: fc.constant("log" as const),
+      name: text.map(logName),
+      log: anyLog,
+      config: anyConfig,
+      state: fc.constantFrom("active", "deleting"),
+      trimPoint: anySeqNum,
+      createdAtMs: timeMs,
+      preferredRegion: anyRegion,
+    },
+    { requiredKeys: ["kind", "name", "log", "config", "state", "trimPoint", "createdAtMs"] },
+  ),
   fc.record(
     {
       kind: fc.constant("segment" as const),
@@ -176,6 +180,16 @@ export const anyItem: fc.Arbitrary<Item> = fc.oneof(
   ),
   fc.record({ kind: fc.constant("end" as const), number: anySegmentNumber }),
   fc.record({ kind: fc.constant("directory" as const), name: text.map(logName) }),
+  fc.record(
+    {
+      kind: fc.constant("ledger-listing" as const),
+      ledgerId: anyLedgerId,
+      region: anyRegion,
+      createdAtMs: timeMs,
+      sweptAtMs: timeMs,
+    },
+    { requiredKeys: ["kind", "ledgerId", "region", "createdAtMs"] },
+  ),
   fc.record(
     {
       kind: fc.constant("deployment" as const),
@@ -214,6 +228,14 @@ export const anyLease: fc.Arbitrary<Lease> = fc.record(
     wanted: fc.boolean(),
     tail: anyLedgerTail,
     suspects: fc.array(anyBookieId, { maxLength: 3 }),
+    ownerSilence: fc.record({
+      region: anyRegion,
+      failures: natural,
+      firstAtMs: timeMs,
+      lastAtMs: timeMs,
+      recent: fc.array(text.map(writeToken), { maxLength: 3 }),
+      heardAtMs: timeMs,
+    }),
   },
   { requiredKeys: ["tenure", "holder", "expiresAtMs", "clean", "wanted", "suspects"] },
 );

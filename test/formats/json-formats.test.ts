@@ -58,7 +58,14 @@ function objectAt(value: unknown, path: readonly string[]): Record<string, unkno
   return step === undefined ? object : objectAt(object[step], rest);
 }
 
-const optional = new Set(["origin", "completion", "homeRegion"]);
+const optional = new Set([
+  "origin",
+  "completion",
+  "homeRegion",
+  "preferredRegion",
+  "ownerSilence",
+  "sweptAtMs",
+]);
 /** Times may be any number. */
 const anyNumberIsFine = /(AtMs|TimestampMs) is -2\.5$/;
 

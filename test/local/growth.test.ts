@@ -206,8 +206,17 @@ describe("a bookie", () => {
     for (let log = 0; log < 6; log++) {
       expect((await placedAfterRefresh(running, clock)).ensemble).not.toContain(spread);
     }
+    for (const log of ["later", "later-still"]) await client.createLog(log, {});
     await running.stop();
     await running.open({ clock: new HurriedClock(4) });
+    // The first ledgers of the new functions, asked for before anything else.
+    for (const [log, at] of [
+      ["later", "us-east-1"],
+      ["later-still", "us-west-2"],
+    ] as const) {
+      await running.client(at).append(log, batchOf("a"), "utf8");
+      expect(await ensembleOf(running, log)).not.toContain(spread);
+    }
     const [again] = (await running.client("us-east-1").regions()).regions;
     expect(again?.bookies.map((one) => one.state).sort()).toEqual(["read-only", "writable"]);
   }, 40_000);

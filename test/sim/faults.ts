@@ -52,12 +52,21 @@ export type StateFaultKind =
   | "clock-jumped"
   | "copy-rotten"
   | "storage-emptied"
-  | "storage-replaced";
+  | "storage-replaced"
+  | TopologyChangeKind;
+
+/** What an operator says in the registry; not a fault, but it comes at bad moments, and passes, like one. */
+export type TopologyChangeKind =
+  | "bookie-added"
+  | "bookie-read-only"
+  | "bookie-lost"
+  | "region-draining"
+  | "region-lost";
 
 /** Happens to one process or bookie at `fromMs`; what passes again passes at `toMs`. */
 export interface StateFault {
   readonly kind: StateFaultKind;
-  /** Name of a process, or of a bookie. */
+  /** Name of a process, of a bookie, or of a region. */
   readonly target: string;
   readonly fromMs: number;
   readonly toMs: number;

@@ -27,7 +27,8 @@ export type Request =
       readonly contents: readonly Content[];
       readonly match: number | undefined;
     }
-  | { readonly kind: "read-log"; readonly log: string; readonly from: number; readonly strong: boolean };
+  | { readonly kind: "read-log"; readonly log: string; readonly from: number; readonly strong: boolean }
+  | { readonly kind: "tail"; readonly log: string; readonly strong: boolean };
 
 export type Answer =
   /** The position of what was added or appended. */

@@ -28,7 +28,7 @@ const isUpToDate = (answer: Answer): boolean => answer.kind === "records" && ans
 async function reachTail(judge: Judge, functions: LogFunctions, name: string): Promise<void> {
   await judge.demand(
     `the tail of log ${name} is told in ${functions.process.region}`,
-    () => ({ kind: "read-log", log: name, from: 0, strong: true }),
+    () => ({ kind: "tail", log: name, strong: true }),
     () => askTail(functions, logName(name), true),
     isUpToDate,
     functions.process,

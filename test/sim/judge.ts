@@ -94,7 +94,9 @@ async function judgeLedger(judge: Judge, { ledgerId, state }: LedgerMetadata): P
     (answer) => answer.kind === "closed" || (answer.kind === "none" && answer.reason === "no such ledger"),
   );
   if (recovered.kind !== "closed" || isDeleted(judge.world, ledgerId)) return;
-  judge.world.readBack.set(ledgerId, await readWhole(judge, ledgerId));
+  const contents = await readWhole(judge, ledgerId);
+  // A collector that thawed may have deleted it meanwhile; what was then read is no whole ledger.
+  if (!isDeleted(judge.world, ledgerId)) judge.world.readBack.set(ledgerId, contents);
 }
 
 /** Reads a ledger from its first entry to its end. */

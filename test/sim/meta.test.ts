@@ -1,4 +1,5 @@
 /** Tests of the simulator: it is deterministic, it is out of reach of the real world, and it can fail. */
+import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { allMutants } from "./mutants/all-mutants.ts";
 import { bundleMutant, patchedSource } from "./mutants/bundle-mutant.ts";
@@ -126,6 +127,21 @@ describe("mutants", () => {
   test("their names are their own", () => {
     expect(new Set(allMutants.map(({ name }) => name)).size).toBe(allMutants.length);
   });
+
+  test("each one is in the table of docs/TESTING.md with what it breaks, and nothing else is", async () => {
+    const document = await readFile(new URL("../../docs/TESTING.md", import.meta.url), "utf8");
+    const [, table = ""] = document.split("| mutant | breaks |\n|---|---|\n");
+    const lines = (table.split("\n\n")[0] ?? "").split("\n");
+    expect(lines).toEqual(allMutants.map(({ name, breaks }) => `| \`${name}\` | ${breaks} |`));
+  });
+
+  const ledgerStories = Array.from({ length: 22 }, (_, index) => `S${String(index + 1).padStart(2, "0")}`);
+  test.each([...ledgerStories, "T03", "T04", "T10", "T11", "T12", "T13", "T15", "T16"])(
+    "story %s is what one of them brings about",
+    (story) => {
+      expect(allMutants.filter(({ breaks }) => breaks.includes(story))).not.toEqual([]);
+    },
+  );
 
   test("a wrong protocol is caught, and the seed is reduced to less that still shows it", async () => {
     const mutant = allMutants.find(({ name }) => name === "recovery-writes-nothing-back");

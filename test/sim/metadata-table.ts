@@ -17,6 +17,8 @@ interface PastState {
   readonly state: Versioned | undefined;
 }
 
+const PRESET = "preset" as WriteToken;
+
 export class MetadataTable {
   readonly #partitions = new Map<string, Map<string, PastState[]>>();
 
@@ -24,6 +26,14 @@ export class MetadataTable {
     private readonly nowMs: () => number,
     private readonly changed: (change: MetadataChange) => void,
   ) {}
+
+  /** An item that has been there for longer than any replica lags. */
+  preset(key: ItemKey, item: Item): void {
+    const partition = this.#partitions.get(key.partition) ?? new Map<string, PastState[]>();
+    const version = { revision: 1, token: PRESET };
+    const past = [{ sinceMs: Number.NEGATIVE_INFINITY, state: { key, item, version } }];
+    this.#partitions.set(key.partition, partition.set(key.sort, past));
+  }
 
   /** The item as it was `ageMs` ago. */
   get(key: ItemKey, ageMs = 0): Versioned | undefined {

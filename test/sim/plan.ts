@@ -12,6 +12,8 @@ export interface BookiePlan {
   readonly rack: string;
   /** Processes that serve its requests at once. */
   readonly instances: number;
+  /** It is in no registry until a change of the topology adds it. */
+  readonly joins?: true;
 }
 
 export interface WorldPlan {
@@ -77,13 +79,19 @@ export interface LogReaderPlan extends ActorPlanBase {
   readonly strong: number;
 }
 
+export interface LogRecovererPlan extends ActorPlanBase {
+  readonly kind: "log-recoverer";
+  readonly log: string;
+}
+
 export type ActorPlan =
   | LedgerWriterPlan
   | LedgerReaderPlan
   | LedgerRecovererPlan
   | LedgerCollectorPlan
   | LogAppenderPlan
-  | LogReaderPlan;
+  | LogReaderPlan
+  | LogRecovererPlan;
 
 export interface Plan {
   readonly seed: number;

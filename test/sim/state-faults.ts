@@ -3,6 +3,7 @@ import type { SealedEntry, StoreValue } from "../../lib/protocol/ports.ts";
 import type { SimulatedBookie } from "./bookie-network.ts";
 import { isMessageFault, type StateFault } from "./faults.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
+import { changeTopology } from "./topology-changes.ts";
 import type { World } from "./world.ts";
 
 /** Called when a process of that name stopped; a successor may start at `atMs`. */
@@ -31,6 +32,13 @@ function begin(world: World, fault: StateFault, succeed: Succeed): void {
       return;
     case "copy-rotten":
       if (bookie !== undefined) rot(world, fault, bookie);
+      return;
+    case "bookie-added":
+    case "bookie-read-only":
+    case "bookie-lost":
+    case "region-draining":
+    case "region-lost":
+      changeTopology(world, { ...fault, kind: fault.kind });
       return;
     case "storage-emptied":
     case "storage-replaced":

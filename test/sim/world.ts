@@ -9,7 +9,7 @@ import { type BookieId, bookieId, type EntryId, type LedgerId, region } from "..
 import type { LedgerPorts } from "../../lib/protocol/ledger/ledger-ports.ts";
 import { Quarantine } from "../../lib/protocol/placement/quarantine.ts";
 import { regionAware } from "../../lib/protocol/placement/region-aware.ts";
-import type { MetadataStore, Topology } from "../../lib/protocol/ports.ts";
+import type { MetadataStore } from "../../lib/protocol/ports.ts";
 import { ReadPolicy } from "../../lib/protocol/reads/read-policy.ts";
 import { anywhere } from "./any-placement.ts";
 import {
@@ -31,6 +31,7 @@ import { MetadataPath } from "./metadata-path.ts";
 import { MetadataTable } from "./metadata-table.ts";
 import type { Observers } from "./observers.ts";
 import type { BookiePlan, Plan } from "./plan.ts";
+import { Registries } from "./registries.ts";
 import { Scheduler } from "./scheduler.ts";
 import { SeededRandom } from "./seeded-random.ts";
 import { SimulatedProcess } from "./simulated-process.ts";
@@ -54,7 +55,8 @@ export class World {
   readonly readBack = new Map<LedgerId, readonly Content[]>();
   /** Every process there ever was, the latest of each name last. */
   readonly processes: SimulatedProcess[] = [];
-  readonly topology: Topology;
+  /** What each process knows of regions and bookies. */
+  readonly registries: Registries;
   #contents = 0;
 
   constructor(
@@ -70,8 +72,7 @@ export class World {
     );
     this.history = new History((operation) => observers.operated(operation));
     for (const bookie of plan.world.bookies) this.#addBookie(bookie);
-    const addresses = [...this.bookies.values()].map((bookie) => bookie.address);
-    this.topology = { bookies: () => addresses };
+    this.registries = new Registries(plan.world.bookies, (name) => this.bookieNamed(name), this.table);
   }
 
   random(stream: string): SeededRandom {
@@ -101,14 +102,15 @@ export class World {
   /** What the protocol in this process is given. */
   ports(process: SimulatedProcess): LedgerPorts {
     const { clock, random } = process;
+    const metadata = boundedMetadata(this.metadataOf(process), clock);
     return {
       clock,
       random,
       digest: simulatedDigest,
       trace: { emit: (event) => this.observers.emitted(event, process) },
-      metadata: boundedMetadata(this.#metadataFor(process), clock),
+      metadata,
       bookies: new BookieNetwork((id) => this.#link(process, id)),
-      topology: this.topology,
+      topology: this.registries.of(process, metadata),
       placement: this.plan.world.placement === "anywhere" ? anywhere(random) : regionAware,
       reads: new ReadPolicy({ clock, random, place: { region: process.region } }),
       quarantine: new Quarantine({ clock, random }),
@@ -156,7 +158,7 @@ export class World {
     );
   }
 
-  #metadataFor(process: SimulatedProcess): MetadataStore {
+  metadataOf(process: SimulatedProcess): MetadataStore {
     const path = this.path(process, "metadata", METADATA);
     return new MetadataPath(path, this.table, this.random(`lag ${process.name} ${process.ordinal}`));
   }

@@ -8,25 +8,24 @@
  * E2 The write is from OPEN, and only over the last fragment that this writer itself wrote or saw (6c).
  * E3 A replacement was never a member of an earlier ensemble (rule 7).
  */
-import { type BookieId, type EntryId, entryId, nextEntry } from "../ids.ts";
+import { type BookieId, type EntryId, nextEntry } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
 import { limits } from "../limits.ts";
-import { isNoWorse } from "../placement/check-ensemble.ts";
 import { knownBookies } from "../placement/new-copies.ts";
 import type { PlacementAnswer } from "../placement/placement.ts";
 import type { SealedEntry, Versioned } from "../ports.ts";
 import { updateItem } from "../update-item.ts";
 import { askBookie, entryCall } from "./ask-bookie.ts";
+import { judgeReplacement } from "./judge-replacement.ts";
 import {
   type Fragment,
   lastFragment,
   type OpenLedger,
-  type Replication,
   replaceEnsemble,
   sameEnsemble,
 } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
-import { isAckSet, memberAt, writeSet, writeSetPositions } from "./write-set.ts";
+import { memberAt, writeSetPositions } from "./write-set.ts";
 
 export interface EnsembleChange {
   readonly ledger: Versioned<OpenLedger>;
@@ -56,7 +55,8 @@ export async function changeEnsemble(
   }
   const wholly = await replacePositions(ports, change, change.failedPositions);
   if (wholly.kind !== "refused" || change.failedPositions.length === 1) return wholly;
-  // Not all failed bookies can be replaced: one of them may be enough to bring an ACK set within reach.
+  // Not all failed bookies can be replaced: one of them may be enough to bring an ACK set within reach. The
+  // trace names those that stay; with the next failure, or the next ledger, all of them are tried again.
   for (const position of change.failedPositions) {
     const partly = await replacePositions(ports, change, [position]);
     if (partly.kind !== "refused") return partly;
@@ -109,34 +109,8 @@ function choose(
     positions,
     othersMayLeave: true,
   });
-  if (answer.kind === "refused") return answer;
-  const fault = faultOf(
-    answer.ensemble,
-    fragment.ensemble,
-    new Set([...retired, ...unfit]),
-    ledger.replication,
-  );
-  return fault === undefined ? answer : { kind: "refused", reason: `placement is at fault: ${fault}` };
-}
-
-/** Why a policy's answer may not be followed, whoever the policy is; asked before any copy goes out (E3). */
-function faultOf(
-  ensemble: Fragment["ensemble"],
-  before: Fragment["ensemble"],
-  barred: ReadonlySet<BookieId>,
-  replication: Replication,
-): string | undefined {
-  const old = new Map(before.map((member, position) => [member.id, position]));
-  for (const [position, { id }] of ensemble.entries()) {
-    if (barred.has(id)) return `${id} may not be used in this ledger any more`;
-    if (old.has(id) && old.get(id) !== position) return `${id} was moved to position ${position}`;
-  }
-  if (!isNoWorse(before, ensemble, replication)) return "a write set would span fewer regions than before";
-  const hopeless = ensemble.some(
-    (_, start) =>
-      !isAckSet(writeSet(entryId(start), { firstEntry: entryId(0), ensemble }, replication), replication),
-  );
-  return hopeless ? "a write set could never be acknowledged" : undefined;
+  const barred = new Set([...retired, ...unfit]);
+  return judgeReplacement(answer, { before: fragment.ensemble, replication: ledger.replication, barred });
 }
 
 type CopyAnswer =
@@ -202,7 +176,17 @@ async function persist(
   if (stored !== undefined && written) {
     const replaced = positions.map((position) => memberAt(before, position).id);
     const by = positions.map((position) => memberAt(wanted, position).id);
-    ports.trace.emit({ event: "ensemble-changed", ledgerId: item.ledgerId, firstEntry, replaced, by });
+    const unreplaced = change.failedPositions
+      .filter((position) => !positions.includes(position))
+      .map((position) => memberAt(before, position).id);
+    ports.trace.emit({
+      event: "ensemble-changed",
+      ledgerId: item.ledgerId,
+      firstEntry,
+      replaced,
+      by,
+      unreplaced,
+    });
     return { kind: "changed", ledger: { ...stored, item }, positions };
   }
   const state = item?.kind === "ledger" ? item.state : "missing";

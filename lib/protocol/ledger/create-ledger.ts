@@ -1,11 +1,12 @@
 /**
  * Creates a ledger: a random id, an ensemble, one put-if-absent. Whether the id was free is the store's
- * word; a lost reply is settled by the write token (U2), so a ledger is never created twice.
+ * word; a lost reply is settled by the write token (U2), so a ledger is never created twice. A log's ledger
+ * is listed for the auditor beside that, and before anybody writes to it.
  */
 import { assert } from "../assert.ts";
 import { FencelineError } from "../errors.ts";
 import { type BookieId, newLedgerId } from "../ids.ts";
-import { ledgerKey } from "../items.ts";
+import { ledgerKey, ledgerListingKey } from "../items.ts";
 import { limits } from "../limits.ts";
 import { knownBookies } from "../placement/new-copies.ts";
 import type { LedgerDigest, Versioned } from "../ports.ts";
@@ -39,9 +40,12 @@ export async function createLedger(ports: LedgerPorts, request: CreateLedgerRequ
       createdAtMs: readAtMs,
       ...(request.origin === undefined ? {} : { origin: request.origin }),
     });
-    const outcome = await updateItem(ports, ledgerKey(ledgerId), (current) =>
-      current === undefined ? { kind: "write", item } : { kind: "keep" },
-    );
+    const [outcome] = await Promise.all([
+      updateItem(ports, ledgerKey(ledgerId), (current) =>
+        current === undefined ? { kind: "write", item } : { kind: "keep" },
+      ),
+      request.origin === undefined ? undefined : list(ports, request.origin, item),
+    ]);
     if (!outcome.wrote) continue;
     assert(outcome.stored !== undefined, "a write leaves an item");
     ports.trace.emit({
@@ -54,6 +58,18 @@ export async function createLedger(ports: LedgerPorts, request: CreateLedgerRequ
   throw new FencelineError("not_ready", {
     message: "no free ledger id was found: the random port repeats itself",
   });
+}
+
+/** Should the id be taken, its listing is as good for the ledger that has it. */
+async function list(
+  ports: LedgerPorts,
+  { ownerRegion: region }: LedgerOrigin,
+  { ledgerId, createdAtMs }: OpenLedger,
+): Promise<void> {
+  const listing = { kind: "ledger-listing", ledgerId, region, createdAtMs } as const;
+  await updateItem(ports, ledgerListingKey(region, ledgerId), (current) =>
+    current === undefined ? { kind: "write", item: listing } : { kind: "keep" },
+  );
 }
 
 function chooseEnsemble(ports: LedgerPorts, ledgerId: OpenLedger["ledgerId"], request: CreateLedgerRequest) {

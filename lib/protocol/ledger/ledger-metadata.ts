@@ -93,7 +93,7 @@ export function newLedger(fields: {
 }): OpenLedger {
   const { ensemble, ...rest } = fields;
   checkReplication(fields.replication);
-  checkEnsemble(ensemble, fields.replication);
+  assertMembers(ensemble, fields.replication);
   return {
     kind: "ledger",
     ...rest,
@@ -120,7 +120,7 @@ export function checkReplication(replication: Replication): void {
   assert(ackQuorum >= minRegions, `ack quorum ${ackQuorum} is below minRegions ${minRegions}`);
 }
 
-function checkEnsemble(ensemble: readonly BookieAddress[], replication: Replication): void {
+function assertMembers(ensemble: readonly BookieAddress[], replication: Replication): void {
   assert(
     ensemble.length === replication.ensembleSize,
     `an ensemble has ${replication.ensembleSize} bookies, got ${ensemble.length}`,
@@ -160,7 +160,7 @@ export function replaceEnsemble(
   firstEntry: EntryId,
   ensemble: readonly BookieAddress[],
 ): OpenLedger {
-  checkEnsemble(ensemble, ledger.replication);
+  assertMembers(ensemble, ledger.replication);
   const left = lastFragment(ledger).ensemble.filter(
     (member) => !ensemble.some((other) => other.id === member.id),
   );
@@ -184,7 +184,7 @@ export function closeLedger(
     end.lastEntry >= NO_ENTRY && end.length >= 0,
     `M3: an end is an entry id and a length, got ${JSON.stringify(end)}`,
   );
-  for (const fragment of fragments) checkEnsemble(fragment.ensemble, ledger.replication);
+  for (const fragment of fragments) assertMembers(fragment.ensemble, ledger.replication);
   assertIncreasing(fragments);
   const members = new Set(fragments.flatMap((fragment) => fragment.ensemble.map((member) => member.id)));
   const left = ledger.fragments.flatMap((fragment) => fragment.ensemble.map((member) => member.id));

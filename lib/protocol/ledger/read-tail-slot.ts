@@ -3,7 +3,7 @@
  * 14). As many bookies are asked at first, the nearest, as could prove either; the others when those are
  * slow, fail, or disagree. What is proven rests on the answers alone, never on whom the policy asked.
  */
-import type { BookieVerdict } from "../errors.ts";
+import { type BookieVerdict, verdictOf } from "../errors.ts";
 import type { EntryId } from "../ids.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
@@ -55,7 +55,7 @@ export async function readTailSlot(
   });
   if (read.kind === "answer") return read.value;
   const said = read.parts.map(({ bookie, value }) => {
-    return { bookie: bookie.id, region: bookie.place.region, said: saidBy(value) };
+    return verdictOf(bookie, { kind: "answered", said: saidBy(value) });
   });
   const isRecovered = read.parts.some(({ value }) => isOfRecovery(value));
   return { kind: isRecovered ? "ask-metadata" : "undecided", verdicts: [...read.verdicts, ...said] };

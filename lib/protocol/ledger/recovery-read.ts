@@ -6,14 +6,14 @@
  * The read policy is told how bookies do and calls off what is no longer needed. It has nothing to choose:
  * everyone is asked at once, since appends wait for the end of recovery.
  */
-import type { BookieVerdict } from "../errors.ts";
+import { type BookieVerdict, unavailable, verdictOf } from "../errors.ts";
 import type { EntryId } from "../ids.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import type { RecoveryReadAnswer, SealedEntry } from "../ports.ts";
 import type { Part } from "../reads/replica-read.ts";
 import { quorumRead } from "../reads/speculative-read.ts";
-import { askBookie, entryCall, type Unknown } from "./ask-bookie.ts";
+import { askBookie, entryCall } from "./ask-bookie.ts";
 import { isGenuine } from "./entry.ts";
 import { fragmentAt, type LedgerInRecovery, type Replication } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
@@ -33,21 +33,23 @@ export async function recoveryRead(
 ): Promise<RecoveryDecision> {
   const { ledgerId, replication } = ledger;
   const set = writeSet(entry, fragmentAt(ledger, entry), replication);
-  const read = await quorumRead<RecoveryReadAnswer | Unknown, RecoveryReadAnswer, Proof>(ports.reads, {
+  const read = await quorumRead<RecoveryReadAnswer, RecoveryReadAnswer, Proof>(ports.reads, {
     kind: "recovery-read",
     writeSet: set,
     // One lost message is not yet a failure.
     timeoutMs: limits.bookieCallAttempts * (limits.bookieCallTimeoutMs + limits.bookieCallPauseMs),
-    call: (bookie, signal) =>
-      askBookie(ports, {
+    call: async (bookie, signal) => {
+      const answer = await askBookie(ports, {
         ledgerId,
         bookie,
         what: entryCall("recovery read", entry),
         call: (port) => port.recoveryRead(ledgerId, entry, signal),
         signal,
-      }),
+      });
+      if (answer.kind === "unknown") throw unavailable(answer.reason);
+      return answer;
+    },
     judge: (answer, bookie) => {
-      if (answer.kind === "unknown") return { usable: false, said: `unknown (${answer.reason})` };
       if (answer.kind === "tombstone" || isGenuine(ports.digest, ledger, answer.entry, entry))
         return { usable: true, value: answer };
       ports.trace.emit({ event: "corrupt-entry", ledgerId, entryId: entry, bookie: bookie.id });
@@ -58,7 +60,7 @@ export async function recoveryRead(
   });
   if (read.kind === "answer") return read.value;
   const negatives = read.parts.map(({ bookie }) => {
-    return { bookie: bookie.id, region: bookie.place.region, said: "does not have it" };
+    return verdictOf(bookie, { kind: "answered", said: "does not have it" });
   });
   return { kind: "undecided", verdicts: [...read.verdicts, ...negatives] };
 }

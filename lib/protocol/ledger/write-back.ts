@@ -3,7 +3,13 @@
  * way. Replacements live in local fragments that nobody else sees before the write that closes (R4); bookies
  * that once left an ensemble may serve again here, since Recovered copies never count for a reader (rule 7).
  */
-import { type BookieVerdict, FencelineError, insufficientRegions } from "../errors.ts";
+import {
+  type BookieVerdict,
+  type BookieWord,
+  FencelineError,
+  insufficientRegions,
+  verdictOf,
+} from "../errors.ts";
 import type { BookieId, EntryId } from "../ids.ts";
 import type { BookieAddress } from "../place.ts";
 import { knownBookies } from "../placement/new-copies.ts";
@@ -11,6 +17,7 @@ import type { PlacementAnswer } from "../placement/placement.ts";
 import type { SealedEntry } from "../ports.ts";
 import { askBookie, entryCall } from "./ask-bookie.ts";
 import { isGenuine } from "./entry.ts";
+import { judgeReplacement } from "./judge-replacement.ts";
 import { type Fragment, type LedgerInRecovery, lastFragment, withFragment } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { isAckSet, writeSet } from "./write-set.ts";
@@ -19,7 +26,7 @@ import { isAckSet, writeSet } from "./write-set.ts";
 interface Held {
   readonly entry: SealedEntry;
   readonly holders: Map<BookieId, BookieAddress>;
-  readonly failures: Map<BookieId, string>;
+  readonly failures: Map<BookieId, BookieWord>;
 }
 
 export class WriteBack {
@@ -94,8 +101,8 @@ export class WriteBack {
     if (answer.kind === "conflict") {
       this.ports.trace.emit({ event: "corrupt-entry", ledgerId, entryId, bookie: bookie.id });
     }
-    const reason = answer.kind === "conflict" ? "its copy is damaged" : answer.reason;
-    held.failures.set(bookie.id, reason);
+    const damaged: BookieWord = { kind: "answered", said: "has a damaged copy" };
+    held.failures.set(bookie.id, answer.kind === "conflict" ? damaged : answer);
     unfit.add(bookie.id);
   }
 
@@ -125,16 +132,19 @@ export class WriteBack {
   #choose(fragment: Fragment, positions: readonly number[], unfit: ReadonlySet<BookieId>): PlacementAnswer {
     if (positions.length === 0)
       return { kind: "refused", reason: "its ensemble cannot form an ACK set at all" };
-    const request = (chosen: readonly number[]) =>
-      this.ports.placement.replaceBookies({
-        ledgerId: this.ledger.ledgerId,
-        replication: this.ledger.replication,
+    const { ledgerId, replication } = this.ledger;
+    const request = (chosen: readonly number[]) => {
+      const answer = this.ports.placement.replaceBookies({
+        ledgerId,
+        replication,
         ...knownBookies(this.ports),
         excluded: unfit,
         fragment,
         positions: chosen,
         othersMayLeave: true,
       });
+      return judgeReplacement(answer, { before: fragment.ensemble, replication, barred: unfit });
+    };
     let answer = request(positions);
     // Not all can be replaced: one more bookie may be enough for an ACK set.
     for (const position of positions) {
@@ -152,11 +162,9 @@ export class WriteBack {
 
   #verdicts(held: Held): BookieVerdict[] {
     return this.#writeSet(held.entry).map((bookie) => {
-      const failure = held.failures.get(bookie.id);
-      const said = held.holders.has(bookie.id)
-        ? "stored it"
-        : `unknown (${failure ?? "failed on another entry"})`;
-      return { bookie: bookie.id, region: bookie.place.region, said };
+      if (held.holders.has(bookie.id)) return verdictOf(bookie, { kind: "answered", said: "stored it" });
+      const reason = "failed on another entry";
+      return verdictOf(bookie, held.failures.get(bookie.id) ?? { kind: "unknown", reason });
     });
   }
 }

@@ -2,7 +2,7 @@
  * Why a writer stopped, said to its callers (rule 8): what was sent may have been recorded, and recovery will
  * decide; what no bookie has seen was not.
  */
-import { type BookieVerdict, FencelineError, insufficientRegions } from "../errors.ts";
+import { type BookieWord, FencelineError, insufficientRegions, verdictOf } from "../errors.ts";
 import type { LedgerId } from "../ids.ts";
 import { lastFragment, type OpenLedger } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
@@ -41,11 +41,12 @@ export async function whyNotOpen(
 export function outOfBookies(ledger: OpenLedger, add: PendingAdd, reason: string): FencelineError {
   const fragment = lastFragment(ledger);
   const positions = writeSetPositions(add.entry.header.entryId, ledger.replication);
-  const verdicts: BookieVerdict[] = positions.map((position) => {
-    const { id, place } = memberAt(fragment, position);
-    const failure = add.failed.get(position);
-    const said = add.acked.has(position) ? "stored it" : `unknown (${failure ?? "no answer yet"})`;
-    return { bookie: id, region: place.region, said };
+  const verdicts = positions.map((position) => {
+    const reason = add.failed.get(position) ?? "no answer yet";
+    const word: BookieWord = add.acked.has(position)
+      ? { kind: "answered", said: "stored it" }
+      : { kind: "unknown", reason };
+    return verdictOf(memberAt(fragment, position), word);
   });
   return insufficientRegions(`ledger ${ledger.ledgerId}: ${reason}`, verdicts, "possible");
 }

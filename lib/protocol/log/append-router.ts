@@ -11,21 +11,25 @@
  *    no forwarding.
  * F2 An append that may have been delivered is not sent anywhere else: it is answered with unknown_outcome. A
  *    region that was not heard of lately is asked before an append goes there, which changes nothing.
+ *    If it falls silent meanwhile the answer comes then, not when time is up.
  * F3 A takeover names the owner that it takes the log from; the opening reads the last segment consistently
  *    and refuses if that is another's.
+ * F4 A region that is draining, or whose lease table is down, hands its logs over as they are appended to.
  */
 import { type FencelineError, hasCode, sideEffectsOf } from "../errors.ts";
 import type { Region } from "../ids.ts";
 import { limits } from "../limits.ts";
 import { randomBelow } from "../random.ts";
-import { pause, within } from "../waiting.ts";
+import { pause } from "../waiting.ts";
 import { forwardedUnknown, notOwnedHere, ownerSilent } from "./append-errors.ts";
-import type { ForwardAnswer, LogPorts, RegionAppends } from "./log-ports.ts";
+import type { ForwardAnswer, LogPorts } from "./log-ports.ts";
 import type { LogWriter } from "./log-writer.ts";
 import type { AppendAck, AppendRequest } from "./operations.ts";
+import { OwnerCalls } from "./owner-calls.ts";
 import { OwnerEvidence } from "./owner-evidence.ts";
 import { lastItem } from "./segments.ts";
 import type { LogIdentity } from "./start-segment.ts";
+import { OwnerTransfer } from "./transfer-owner.ts";
 
 /** One append on its way. */
 interface Routed {
@@ -35,33 +39,74 @@ interface Routed {
   readonly giveUpAtMs: number;
 }
 
+/** What it takes to reach other regions. */
+interface Elsewhere {
+  readonly calls: OwnerCalls;
+  readonly transfer: OwnerTransfer;
+}
+
 type Step = { readonly kind: "done"; readonly ack: AppendAck } | { readonly kind: "again" };
+
+const AGAIN: Step = { kind: "again" };
 
 export class AppendRouter {
   readonly #evidence: OwnerEvidence;
-  readonly #asking = new Map<Region, Promise<boolean>>();
+  /** Absent: nothing is forwarded, and nothing handed over. */
+  readonly elsewhere: Elsewhere | undefined;
 
   constructor(private readonly ports: LogPorts) {
+    const { regions } = ports;
     this.#evidence = new OwnerEvidence(ports.clock);
+    if (regions === undefined) return;
+    const calls = new OwnerCalls(ports, regions, this.#evidence);
+    this.elsewhere = { calls, transfer: new OwnerTransfer(ports, calls) };
   }
 
   /** Throws what `LogWriter.append` may, `not_owner` (F1), and `unknown_outcome` (F2). */
   async append(log: LogIdentity, request: AppendRequest, writer: LogWriter): Promise<AppendAck> {
-    const { clock, region, regions } = this.ports;
-    if (regions === undefined) return await writer.append(request);
+    const { clock, region } = this.ports;
+    const { elsewhere } = this;
+    if (elsewhere === undefined) return await writer.append(request);
     const giveUpAtMs = clock.monotonicMs() + (request.timeoutMs ?? limits.appendDeadlineMs);
     const routed: Routed = { log, request, writer, giveUpAtMs };
-    let owner = writer.isWarm ? region : (this.#evidence.ownerOf(log.log) ?? (await this.#lookUp(log)));
+    let owner = writer.isWarm ? region : (this.#evidence.ownerOf(log.log) ?? (await this.lookUp(log)));
     while (clock.monotonicMs() < giveUpAtMs) {
       const isHere = owner === undefined || owner === region;
-      const step = isHere ? await this.#here(routed) : await this.#there(routed, regions, owner as Region);
+      const step = isHere
+        ? await this.#own(routed, elsewhere)
+        : await this.#there(routed, elsewhere, owner as Region);
       if (step.kind === "done") return step.ack;
-      owner = await this.#lookUp(log);
+      owner = await this.lookUp(log);
       if (request.route === "refuse" && owner !== undefined && owner !== region) {
         throw notOwnedHere(log.name, owner);
       }
     }
     throw ownerSilent(log.name, owner ?? region);
+  }
+
+  /** Read consistently, and remembered. */
+  async lookUp(log: LogIdentity): Promise<Region | undefined> {
+    const last = await lastItem(this.ports.metadata, log.log, "consistent");
+    const owner = last?.kind === "segment" ? last.item.ownerRegion : undefined;
+    this.#evidence.noteOwner(log.log, owner);
+    return owner;
+  }
+
+  /** By this region's writer, unless the region should not own the log, or cannot (F4). */
+  async #own(routed: Routed, { calls, transfer }: Elsewhere): Promise<Step> {
+    const { log, writer } = routed;
+    if (!calls.isAccepting(this.ports.region) && (await transfer.leave(log, writer))) return AGAIN;
+    if (transfer.isLeaving(log)) {
+      await transfer.settled(log);
+      return AGAIN;
+    }
+    try {
+      return await this.#here(routed);
+    } catch (error) {
+      const cannotOwn = saysCannotOwn(error) && routed.request.route !== "refuse";
+      if (cannotOwn && (await transfer.leave(log, writer))) return AGAIN;
+      throw error;
+    }
   }
 
   async #here(routed: Routed, takeFrom?: Region): Promise<Step> {
@@ -71,31 +116,28 @@ export class AppendRouter {
       this.#evidence.noteOwner(log.log, ack.ownerRegion);
       return { kind: "done", ack };
     } catch (error) {
-      if (hasCode(error, "not_owner")) return { kind: "again" };
+      if (hasCode(error, "not_owner")) return AGAIN;
       throw error;
     }
   }
 
-  async #there(routed: Routed, regions: RegionAppends, owner: Region): Promise<Step> {
+  async #there(routed: Routed, { calls }: Elsewhere, owner: Region): Promise<Step> {
     const { log, request } = routed;
-    if (request.route === "refuse") return { kind: "again" };
-    if (this.#isGivenUp(owner) || this.#evidence.isSilent(log.log, owner)) {
-      return await this.#here(routed, owner);
-    }
+    if (request.route === "refuse") return AGAIN;
+    if (calls.isGivenUp(owner)) return await this.#here(routed, owner);
     if (!this.#evidence.wasHeard(owner)) {
-      const canOwn = await this.#ask(routed, regions, owner);
+      if (await calls.isSilent(log.log, owner)) return await this.#here(routed, owner);
+      const canOwn = await calls.canOwn(log.log, owner);
       if (canOwn === false) return await this.#here(routed, owner);
       if (canOwn === undefined) return await this.#later();
     }
     let answer: ForwardAnswer;
     try {
-      answer = await this.#forward(routed, regions, owner);
+      answer = await calls.forward(log, owner, request, this.#leftMs(routed));
     } catch (error) {
-      this.#evidence.noteFailure(owner);
       if (sideEffectsOf(error) === "none") return await this.#later();
       throw forwardedUnknown(log.name, owner, error); // F2
     }
-    this.#evidence.noteAnswer(owner);
     if (answer.kind === "refused") return await this.#refused(routed, owner, answer.error);
     this.#evidence.noteOwner(log.log, answer.ack.ownerRegion);
     return { kind: "done", ack: answer.ack };
@@ -104,60 +146,24 @@ export class AppendRouter {
   /** The owner's own error is the caller's, unless it says that the owner does not or cannot own the log. */
   async #refused(routed: Routed, owner: Region, error: FencelineError): Promise<Step> {
     if (error.sideEffects !== "none") throw error;
-    if (error.code === "not_owner") return { kind: "again" };
-    if (error.details.cannot_own === true) return await this.#here(routed, owner);
+    if (error.code === "not_owner") return AGAIN;
+    if (saysCannotOwn(error)) return await this.#here(routed, owner);
     throw error;
-  }
-
-  /** Leaves the owner time to answer before this region has to. */
-  #forward(routed: Routed, regions: RegionAppends, owner: Region): Promise<ForwardAnswer> {
-    const { log, request } = routed;
-    const leftMs = this.#leftMs(routed);
-    const timeoutMs = Math.max(1, leftMs - limits.forwardMarginMs);
-    return within(this.ports.clock, leftMs, `an append to ${log.name} in ${owner}`, () =>
-      regions.append(owner, { ...request, route: "refuse", timeoutMs }),
-    );
-  }
-
-  /** Undefined: it did not answer. Those who ask at the same time ask once. */
-  async #ask({ log }: Routed, regions: RegionAppends, owner: Region): Promise<boolean | undefined> {
-    const asking =
-      this.#asking.get(owner) ??
-      within(this.ports.clock, limits.ownerAskTimeoutMs, `asking ${owner}`, () =>
-        regions.canOwn(owner, log.log),
-      ).finally(() => this.#asking.delete(owner));
-    this.#asking.set(owner, asking);
-    try {
-      const canOwn = await asking;
-      this.#evidence.noteAnswer(owner);
-      return canOwn;
-    } catch {
-      this.#evidence.noteFailure(owner);
-      return undefined;
-    }
-  }
-
-  /** What operators say: it is draining or lost, and this region is not. */
-  #isGivenUp(owner: Region): boolean {
-    const states = this.ports.topology.states?.().regions;
-    const isAccepting = (region: Region) => (states?.get(region) ?? "accepting") === "accepting";
-    return !isAccepting(owner) && isAccepting(this.ports.region);
   }
 
   async #later(): Promise<Step> {
     const { clock, random } = this.ports;
     await pause(clock, limits.ownerRetryPauseMs + randomBelow(random, limits.ownerRetryPauseMs));
-    return { kind: "again" };
-  }
-
-  async #lookUp(log: LogIdentity): Promise<Region | undefined> {
-    const last = await lastItem(this.ports.metadata, log.log, "consistent");
-    const owner = last?.kind === "segment" ? last.item.ownerRegion : undefined;
-    this.#evidence.noteOwner(log.log, owner);
-    return owner;
+    return AGAIN;
   }
 
   #leftMs({ giveUpAtMs }: Routed): number {
     return Math.max(1, giveUpAtMs - this.ports.clock.monotonicMs());
   }
+}
+
+function saysCannotOwn(error: unknown): boolean {
+  return (
+    hasCode(error, "region_unavailable") && error.sideEffects === "none" && error.details.cannot_own === true
+  );
 }

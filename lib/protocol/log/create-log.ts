@@ -4,7 +4,7 @@
  * name taken repairs the directory entry, should the winner have died before it.
  */
 import { FencelineError } from "../errors.ts";
-import { type LogIncarnation, type LogName, newLogIncarnation } from "../ids.ts";
+import { type LogIncarnation, type LogName, newLogIncarnation, type Region } from "../ids.ts";
 import { directoryKey, type LogConfig, type LogItem, logKey, logNameKey } from "../items.ts";
 import type { Replication } from "../ledger/ledger-metadata.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
@@ -31,17 +31,21 @@ export async function createLog(
   name: LogName,
   config: LogConfig,
   askAdmission: () => LogAdmission,
+  preferred?: Region,
 ): Promise<LogCreation> {
   checkConfig(config);
   for (let round = 0; round < limits.updateRoundsMax; round++) {
     const named = (await ports.metadata.get(logNameKey(name), "consistent"))?.item;
     if (named?.kind === "log-name") {
       const found = await readLog(ports, named.log);
-      if (found !== undefined) return await existing(ports, found, config, askAdmission);
+      if (found !== undefined) {
+        checkPreference(found, preferred);
+        return await existing(ports, found, config, askAdmission);
+      }
     }
     const warnings = admitted(askAdmission());
     const dead = named?.kind === "log-name" ? named.log : undefined;
-    const item = await putLog(ports, name, config);
+    const item = await putLog(ports, name, config, preferred);
     if (await takeName(ports, item, dead)) {
       await listInDirectory(ports, name, "afresh");
       return { created: true, description: describe(item), warnings };
@@ -54,8 +58,9 @@ export async function createLog(
 }
 
 export function describe(item: LogItem): LogDescription {
-  const { name, log, config, state, trimPoint, createdAtMs } = item;
-  return { name, log, config, state, trimPoint, createdAtMs };
+  const { name, log, config, state, trimPoint, createdAtMs, preferredRegion } = item;
+  const preference = preferredRegion === undefined ? {} : { preferredRegion };
+  return { name, log, config, state, trimPoint, createdAtMs, ...preference };
 }
 
 /** The warnings that come with an admission. */
@@ -72,6 +77,15 @@ function admitted(admission: LogAdmission): readonly string[] {
       change,
       ...(smallestAckQuorum === undefined ? {} : { smallest_ack_quorum: smallestAckQuorum }),
     },
+  });
+}
+
+function checkPreference(found: LogItem, preferred: Region | undefined): void {
+  if (preferred === undefined || found.preferredRegion === preferred) return;
+  throw new FencelineError("log_exists", {
+    message:
+      `log ${JSON.stringify(found.name)} exists and prefers ${found.preferredRegion ?? "no region"}, not ` +
+      `${preferred}; change that by itself, or leave it out here`,
   });
 }
 
@@ -99,7 +113,12 @@ async function existing(
   return { created: false, description: describe(found), warnings };
 }
 
-async function putLog(ports: CreatePorts, name: LogName, config: LogConfig): Promise<LogItem> {
+async function putLog(
+  ports: CreatePorts,
+  name: LogName,
+  config: LogConfig,
+  preferred: Region | undefined,
+): Promise<LogItem> {
   const item: LogItem = {
     kind: "log",
     name,
@@ -108,6 +127,7 @@ async function putLog(ports: CreatePorts, name: LogName, config: LogConfig): Pro
     state: "active",
     trimPoint: 0 as LogItem["trimPoint"],
     createdAtMs: ports.clock.nowMs(),
+    ...(preferred === undefined ? {} : { preferredRegion: preferred }),
   };
   const { wrote } = await updateItem(ports, logKey(item.log), (current) =>
     current === undefined ? { kind: "write", item } : { kind: "keep" },

@@ -4,7 +4,7 @@
  * one up to it is ours if its tenure and its payload are.
  */
 import { assert } from "../assert.ts";
-import { type BookieVerdict, FencelineError, insufficientRegions } from "../errors.ts";
+import { type BookieVerdict, FencelineError, insufficientRegions, verdictOf } from "../errors.ts";
 import type { EntryId, LedgerId, Region, Tenure } from "../ids.ts";
 import { askBookie, entryCall, type Unknown } from "../ledger/ask-bookie.ts";
 import { isGenuine, sameBytes } from "../ledger/entry.ts";
@@ -81,9 +81,8 @@ function readCopies(ports: LedgerPorts, ledger: ClosedLedger, entry: EntryId): P
   return new Promise((resolve, reject) => {
     const judge = (bookie: BookieAddress, answer: ReadAnswer | Unknown) => {
       const held = answer.kind === "entry" && isGenuine(ports.digest, ledger, answer.entry, entry);
-      const said =
-        answer.kind === "unknown" ? `unknown (${answer.reason})` : held ? "has it" : "does not have it";
-      verdicts.push({ bookie: bookie.id, region: bookie.place.region, said });
+      const said = held ? "has it" : "does not have it";
+      verdicts.push(verdictOf(bookie, answer.kind === "unknown" ? answer : { kind: "answered", said }));
       if (held) {
         assert(
           copy === undefined || sameBytes(copy.payload, answer.entry.payload),

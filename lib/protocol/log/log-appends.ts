@@ -1,22 +1,36 @@
 /** What the `append` function of a region does: `AppendOperations` on warm writers. */
 import { FencelineError } from "../errors.ts";
-import type { LedgerId, LogIncarnation, LogName, SeqNum } from "../ids.ts";
+import type { LedgerId, LogIncarnation, LogName, Region, SeqNum } from "../ids.ts";
 import type { LogConfig } from "../items.ts";
 import type { LedgerMetadata } from "../ledger/ledger-metadata.ts";
 import { recoverLedger } from "../ledger/recover-ledger.ts";
+import { limits } from "../limits.ts";
 import { type AskAdmission, admitLog } from "../placement/admit-log.ts";
+import { within } from "../waiting.ts";
+import { notOwnedHere, notOwner } from "./append-errors.ts";
 import { AppendRouter } from "./append-router.ts";
-import { createLog, type LogCreation } from "./create-log.ts";
+import { createLog, describe, type LogCreation } from "./create-log.ts";
 import { deleteLog } from "./delete-log.ts";
+import { takeOver } from "./hand-over.ts";
 import { KnownLedgers } from "./known-ledgers.ts";
 import { LogNames } from "./log-names.ts";
-import type { LogPorts } from "./log-ports.ts";
+import type { LogPorts, OwnerAnswer, OwnerRequest } from "./log-ports.ts";
 import type { ReaderPorts } from "./log-reader.ts";
 import { recordsAt } from "./log-reads.ts";
 import { LogWriter } from "./log-writer.ts";
-import type { AppendAck, AppendOperations, AppendRequest, DeletionAnswer } from "./operations.ts";
+import type {
+  AppendAck,
+  AppendOperations,
+  AppendRequest,
+  DeletionAnswer,
+  LogDescription,
+  Ownership,
+} from "./operations.ts";
+import { checkRegion, preferRegion } from "./prefer-region.ts";
 import { sealLog } from "./seal-log.ts";
 import { settleLog } from "./settle-log.ts";
+import type { LogIdentity } from "./start-segment.ts";
+import { ownershipOf } from "./transfer-owner.ts";
 import { trimLog } from "./trim-log.ts";
 import { WarmWriters } from "./warm-writers.ts";
 import { checkLeases } from "./writer-lease.ts";
@@ -38,14 +52,23 @@ export class LogAppends implements AppendOperations {
     const reader = { ...ports, known: new KnownLedgers(ports) };
     this.#reader = reader;
     this.#writers = new WarmWriters(
+      ports.clock,
       (log) => new LogWriter(ports, log, (...where) => recordsAt(reader, ...where)),
     );
   }
 
-  createLog(name: LogName, config: LogConfig): Promise<LogCreation> {
+  async createLog(name: LogName, config: LogConfig, preferred?: Region): Promise<LogCreation> {
     this.#refreshTopology();
+    if (preferred !== undefined) checkRegion(this.ports.topology, preferred);
     const ask = () => this.askAdmission(config.replication, this.ports.topology);
-    return createLog(this.ports, name, config, ask);
+    return await createLog(this.ports, name, config, ask, preferred);
+  }
+
+  async preferRegion(name: LogName, preferred: Region | undefined): Promise<LogDescription> {
+    if (preferred !== undefined) checkRegion(this.ports.topology, preferred);
+    return await this.#names.with(name, async (log) =>
+      describe(await preferRegion(this.ports, log, preferred)),
+    );
   }
 
   /** Producers have their place behind the writer's checks. */
@@ -54,24 +77,46 @@ export class LogAppends implements AppendOperations {
     return this.#names.with(request.log, (log) => this.#router.append(log, request, this.#writers.of(log)));
   }
 
+  transferOwner(name: LogName, to: Region): Promise<Ownership> {
+    this.#refreshTopology();
+    return this.#names.with(name, (log) =>
+      this.#elsewhere(log).transfer.transfer(log, this.#writers.of(log), to),
+    );
+  }
+
+  /** What another region's function asks of this one; refused or served here, never passed on. */
+  async serve(request: OwnerRequest): Promise<OwnerAnswer> {
+    try {
+      this.#refreshTopology();
+      return await this.#names.with(request.log, (log) => this.#serve(log, request));
+    } catch (error) {
+      if (error instanceof FencelineError) return { kind: "refused", error };
+      throw error;
+    }
+  }
+
   settle(name: LogName): Promise<void> {
     this.#refreshTopology();
-    return this.#names.with(name, (log) => settleLog(this.ports, log, this.#writers.find(log)));
+    return this.#inTime(`settling log ${name}`, () => this.#names.with(name, (log) => this.#settle(log)));
   }
 
   trim(name: LogName, to: SeqNum): Promise<SeqNum> {
-    return this.#names.with(name, (log) => {
-      const settle = () => settleLog(this.ports, log, this.#writers.find(log));
-      return trimLog({ ...this.#reader, settler: { settle } }, log, to);
-    });
+    return this.#inTime(`trimming log ${name}`, () =>
+      this.#names.with(name, (log) => {
+        const settle = () => this.#settle(log);
+        return trimLog({ ...this.#reader, settler: { settle } }, log, to);
+      }),
+    );
   }
 
   seal(name: LogName): Promise<SeqNum> {
-    return this.#names.with(name, (log) => sealLog(this.ports, log));
+    return this.#inTime(`sealing log ${name}`, () =>
+      this.#names.with(name, (log) => sealLog(this.ports, log)),
+    );
   }
 
   deleteLog(name: LogName, only?: LogIncarnation): Promise<DeletionAnswer> {
-    return deleteLog(this.ports, name, only);
+    return this.#inTime(`deleting log ${name}`, () => deleteLog(this.ports, name, only));
   }
 
   /** Whether this region can own logs: its lease table answers. */
@@ -92,6 +137,11 @@ export class LogAppends implements AppendOperations {
     return this.#writers.release();
   }
 
+  /** The same for logs that nobody appended to in so long a time: for a process that goes on. */
+  releaseIdle(idleMs: number): Promise<void> {
+    return this.#writers.releaseIdle(idleMs);
+  }
+
   async recoverLedger(id: LedgerId): Promise<LedgerMetadata> {
     this.#refreshTopology();
     const ledger = await recoverLedger(this.ports, id);
@@ -99,6 +149,51 @@ export class LogAppends implements AppendOperations {
     throw new FencelineError("ledger_not_found", {
       message: `there is no ledger ${id}; take an id from the log's segments`,
     });
+  }
+
+  async #serve(log: LogIdentity, request: OwnerRequest): Promise<OwnerAnswer> {
+    const { region } = this.ports;
+    const { owner, epoch } = await ownershipOf(this.ports, log);
+    if (request.kind === "take-over") {
+      if (owner === region && epoch !== undefined) return { kind: "done", ownership: { owner, epoch } };
+      await this.#writers.find(log)?.release();
+      return { kind: "done", ownership: await takeOver(this.ports, log, request.from) };
+    }
+    if (owner !== region) throw owner === undefined ? notOwner(log.name) : notOwnedHere(log.name, owner);
+    if (request.kind === "settle") {
+      await settleLog(this.ports, log, this.#writers.find(log));
+      return { kind: "done" };
+    }
+    const { transfer } = this.#elsewhere(log);
+    return { kind: "done", ownership: await transfer.handOver(log, this.#writers.of(log), request.to) };
+  }
+
+  /** Rule 14: through the owner; by takeover if it does not answer, or cannot. */
+  async #settle(log: LogIdentity): Promise<void> {
+    const { elsewhere } = this.#router;
+    const owner = elsewhere === undefined ? undefined : await this.#router.lookUp(log);
+    if (elsewhere !== undefined && owner !== undefined && owner !== this.ports.region) {
+      const request = { kind: "settle", log: log.name } as const;
+      const answer = await elsewhere.calls
+        .request(log, owner, request, limits.settleWaitMs)
+        .catch(() => undefined);
+      if (answer?.kind === "done") return;
+    }
+    await settleLog(this.ports, log, this.#writers.find(log));
+  }
+
+  #elsewhere(log: LogIdentity) {
+    const { elsewhere } = this.#router;
+    if (elsewhere !== undefined) return elsewhere;
+    throw new FencelineError("not_ready", {
+      message: `log ${log.name}: this region reaches no other one, so no log can change its owner`,
+      sideEffects: "none",
+    });
+  }
+
+  /** What takes longer goes on, and may yet come to pass. */
+  #inTime<T>(what: string, operation: () => Promise<T>): Promise<T> {
+    return within(this.ports.clock, limits.appendDeadlineMs, what, operation);
   }
 
   /**

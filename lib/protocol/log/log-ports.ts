@@ -1,9 +1,9 @@
 /** What the writers of logs are given beside the ports of every ledger operation. */
 import type { FencelineError } from "../errors.ts";
-import type { LogIncarnation, Region } from "../ids.ts";
+import type { LogIncarnation, LogName, Region } from "../ids.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import type { LeaseStore } from "../ports.ts";
-import type { AppendAck, AppendRequest } from "./operations.ts";
+import type { AppendAck, AppendRequest, Ownership } from "./operations.ts";
 
 /** The leases of the region that this process runs in. */
 export interface RegionLeases {
@@ -18,6 +18,24 @@ export type ForwardAnswer =
   | { readonly kind: "refused"; readonly error: FencelineError };
 
 /**
+ * What one region asks of another about a log's owner. Plain values, so that they travel as JSON. Each may be
+ * asked twice.
+ */
+export type OwnerRequest =
+  /** To the owner: leave the log to that region. */
+  | { readonly kind: "hand-over"; readonly log: LogName; readonly to: Region }
+  /** To the next owner: open the next segment. `from`: whom it may be taken from. */
+  | { readonly kind: "take-over"; readonly log: LogName; readonly from?: Region }
+  /** To the owner: settle the tail (rule 14). */
+  | { readonly kind: "settle"; readonly log: LogName };
+
+/** Served or refused where it arrives, never passed on. */
+export type OwnerAnswer =
+  /** `ownership`: of a transfer. */
+  | { readonly kind: "done"; readonly ownership?: Ownership }
+  | { readonly kind: "refused"; readonly error: FencelineError };
+
+/**
  * Port: the `append` functions of other regions. A call that rejects got no answer; its error's side effects
  * are "none" only if it certainly was not delivered.
  */
@@ -26,6 +44,8 @@ export interface RegionAppends {
   append(region: Region, request: AppendRequest): Promise<ForwardAnswer>;
   /** Whether that region can own logs now; changes nothing. */
   canOwn(region: Region, log: LogIncarnation): Promise<boolean>;
+  /** `LogAppends.serve` over there. */
+  ask(region: Region, request: OwnerRequest): Promise<OwnerAnswer>;
 }
 
 export interface LogPorts extends LedgerPorts {

@@ -19,6 +19,7 @@ import type {
   LogDescription,
   LogPage,
   LogRecord,
+  Ownership,
   ReadAnswer,
   ReadCost,
   ReadOperations,
@@ -30,6 +31,7 @@ import { ReadCollector } from "./read-collector.ts";
 import { allItems } from "./segments.ts";
 import type { Settler } from "./settler.ts";
 import type { LogIdentity } from "./start-segment.ts";
+import { ownershipOf } from "./transfer-owner.ts";
 
 export class LogReads implements ReadOperations {
   readonly #ports: ReaderPorts;
@@ -78,6 +80,15 @@ export class LogReads implements ReadOperations {
       const counts = { reads, attempts, hedges, crossRegionHedges, failovers };
       trace.emit({ event: "log-read", log, ...counts, wins: [...wins], elapsedMs: elapsedMs() });
     }
+  }
+
+  owner(name: LogName): Promise<Ownership> {
+    return withoutEffects(async () => {
+      const log = await findLog(this.#ports.metadata, name, "consistent");
+      const ownership = await ownershipOf(this.#ports, log);
+      const { preferredRegion: preferred } = log;
+      return preferred === undefined ? ownership : { ...ownership, preferred };
+    });
   }
 
   describeLog(name: LogName): Promise<LogDescription> {

@@ -85,6 +85,7 @@ export interface LogDescription {
   readonly state: "active" | "deleting";
   readonly trimPoint: SeqNum;
   readonly createdAtMs: number;
+  readonly preferredRegion?: Region;
 }
 
 export interface SegmentDescription {
@@ -140,6 +141,14 @@ export interface TailAnswer {
   readonly cost?: ReadCost;
 }
 
+/** Which region owns a log, and the number of its last segment; a log without segments has no owner. */
+export interface Ownership {
+  readonly owner?: Region;
+  readonly epoch?: SegmentNumber;
+  /** Where it should be owned, if that was said. */
+  readonly preferred?: Region;
+}
+
 /** `deleting`: out of everybody's reach, but not all of it is removed yet. */
 export type DeletionAnswer = "deleting" | "deleted";
 
@@ -152,6 +161,7 @@ export interface AppendOperations {
   createLog(
     name: LogName,
     config: LogConfig,
+    preferred?: Region,
   ): Promise<{
     readonly created: boolean;
     readonly description: LogDescription;
@@ -159,6 +169,14 @@ export interface AppendOperations {
     readonly warnings: readonly string[];
   }>;
   append(request: AppendRequest): Promise<AppendAck>;
+  /** Says where the log should be owned; undefined: anywhere. It gets there by and by, or is transferred. */
+  preferRegion(name: LogName, preferred: Region | undefined): Promise<LogDescription>;
+  /**
+   * Makes the region own the log, by the owner's leave if it answers. Who owns it then, also if it was that
+   * region before. Throws `region_not_found`, `invalid_request` if the region is not accepting, `log_sealed`,
+   * and `not_ready` if it did not come to pass in time; the log may then be of either.
+   */
+  transferOwner(name: LogName, to: Region): Promise<Ownership>;
   /**
    * Makes everything acknowledged so far readable to strong readers, also with bookies of the tail down (rule
    * 14).
@@ -188,6 +206,7 @@ export interface ReadOperations {
   segments(name: LogName): Promise<readonly SegmentDescription[]>;
   read(request: ReadRequest): Promise<ReadAnswer>;
   tail(name: LogName, consistency: "strong" | "local"): Promise<TailAnswer>;
+  owner(name: LogName): Promise<Ownership>;
   showLedger(id: LedgerId): Promise<LedgerMetadata>;
 }
 

@@ -6,7 +6,8 @@
  *    Any answer is a sign of life, a refusal, slowness or `over_capacity` too.
  * O2 Times are this process's own, and an owner is left alone for a while after it was first seen as owner,
  *    so that two regions that cannot reach each other do not fence each other in turn.
- * O3 All of this decides who tries. What is recorded is decided by fences and elections.
+ * O3 Other processes of the region may have seen more, or an answer: owner-silence.ts counts with them. All
+ *    of this decides who tries. What is recorded is decided by fences and elections.
  */
 import type { LogIncarnation, Region } from "../ids.ts";
 import { limits } from "../limits.ts";
@@ -15,6 +16,8 @@ import type { Clock } from "../ports.ts";
 interface KnownOwner {
   readonly region: Region;
   readonly sinceMs: number;
+  /** When an answer of it was last told to the region's other processes. */
+  toldAtMs: number;
 }
 
 interface Failures {
@@ -39,8 +42,9 @@ export class OwnerEvidence {
     if (region === undefined) return void this.#owners.delete(log);
     // Least recently used first.
     this.#owners.delete(log);
-    const sinceMs = known?.region === region ? known.sinceMs : this.clock.monotonicMs();
-    this.#owners.set(log, { region, sinceMs });
+    const isNew = known?.region !== region;
+    const fresh = { region, sinceMs: this.clock.monotonicMs(), toldAtMs: Number.NEGATIVE_INFINITY };
+    this.#owners.set(log, isNew ? fresh : known);
     const oldest = this.#owners.keys().next().value;
     if (this.#owners.size > limits.knownLogsMax && oldest !== undefined) this.#owners.delete(oldest);
   }
@@ -62,6 +66,26 @@ export class OwnerEvidence {
     }
   }
 
+  /** It may be slow, which is no failure (O1); it is asked before an append goes there. */
+  noteSlow(region: Region): void {
+    this.#heardAtMs.delete(region);
+  }
+
+  /** Whether an answer of the log's owner is to be told to the region's other processes; not each one is. */
+  isWorthTelling(log: LogIncarnation, region: Region): boolean {
+    const owner = this.#owners.get(log);
+    const nowMs = this.clock.monotonicMs();
+    if (owner?.region !== region || nowMs - owner.toldAtMs < limits.ownerSilenceMs) return false;
+    owner.toldAtMs = nowMs;
+    return true;
+  }
+
+  /** O2. */
+  isLeftAlone(log: LogIncarnation, region: Region): boolean {
+    const owner = this.#owners.get(log);
+    return owner?.region !== region || this.clock.monotonicMs() - owner.sinceMs < limits.ownerGuardMs;
+  }
+
   /** Whether it answered so lately that it need not be asked before an append goes there. */
   wasHeard(region: Region): boolean {
     const heardAtMs = this.#heardAtMs.get(region);
@@ -71,13 +95,8 @@ export class OwnerEvidence {
   /** Whether its silence allows a takeover of the log (O1, O2). */
   isSilent(log: LogIncarnation, region: Region): boolean {
     const failures = this.#failures.get(region);
-    const owner = this.#owners.get(log);
-    if (failures === undefined || owner?.region !== region) return false;
-    const nowMs = this.clock.monotonicMs();
-    return (
-      failures.count >= limits.ownerFailuresMin &&
-      nowMs - failures.firstAtMs >= limits.ownerSilenceMs &&
-      nowMs - owner.sinceMs >= limits.ownerGuardMs
-    );
+    if (failures === undefined || this.isLeftAlone(log, region)) return false;
+    const sinceMs = this.clock.monotonicMs() - failures.firstAtMs;
+    return failures.count >= limits.ownerFailuresMin && sinceMs >= limits.ownerSilenceMs;
   }
 }

@@ -4,13 +4,19 @@
  */
 import type { LogIncarnation } from "../ids.ts";
 import { limits } from "../limits.ts";
+import type { Clock } from "../ports.ts";
 import type { LogWriter } from "./log-writer.ts";
 import type { LogIdentity } from "./start-segment.ts";
 
 export class WarmWriters {
   readonly #writers = new Map<LogIncarnation, LogWriter>();
+  /** When each was asked for last. */
+  readonly #usedAtMs = new Map<LogIncarnation, number>();
 
-  constructor(private readonly open: (log: LogIdentity) => LogWriter) {}
+  constructor(
+    private readonly clock: Clock,
+    private readonly open: (log: LogIdentity) => LogWriter,
+  ) {}
 
   /** The log's writer; a new one if there is none. */
   of(log: LogIdentity): LogWriter {
@@ -18,6 +24,7 @@ export class WarmWriters {
     // Least recently used first.
     this.#writers.delete(log.log);
     this.#writers.set(log.log, writer);
+    this.#usedAtMs.set(log.log, this.clock.monotonicMs());
     this.#dropIdle();
     return writer;
   }
@@ -32,12 +39,22 @@ export class WarmWriters {
     await Promise.all([...this.#writers.values()].map((writer) => writer.release()));
   }
 
+  /** The same for writers that nobody asked for in so long a time. */
+  async releaseIdle(idleMs: number): Promise<void> {
+    const nowMs = this.clock.monotonicMs();
+    const idle = [...this.#writers].filter(
+      ([log, writer]) => writer.isIdle && nowMs - (this.#usedAtMs.get(log) ?? nowMs) >= idleMs,
+    );
+    await Promise.all(idle.map(([, writer]) => writer.release()));
+  }
+
   /** A dropped writer lets go of its pen. Without leases its ledger stays open: the next one recovers it. */
   #dropIdle(): void {
     for (const [log, writer] of this.#writers) {
       if (this.#writers.size <= limits.warmWritersMax) return;
       if (!writer.isIdle) continue;
       this.#writers.delete(log);
+      this.#usedAtMs.delete(log);
       void writer.release();
     }
   }

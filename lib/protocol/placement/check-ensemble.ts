@@ -5,6 +5,8 @@
  * I1 Every ack quorum of every write set spans minRegions known regions. It is enough to look at the worst
  *    one, which takes the bookies of no known region first and then empties the fullest regions one by one.
  * I2 Members are as many as the ensemble has positions, and no bookie stands at two of them.
+ * I3 Where another ensemble is replaced, a write set may break I1 if it spans no fewer regions than it did
+ *    there. So what was legal stays legal, and what was not may only come closer.
  */
 import type { BookieId, EntryId, Region } from "../ids.ts";
 import type { Replication } from "../ledger/ledger-metadata.ts";
@@ -28,8 +30,15 @@ export interface IllegalEnsemble {
   };
 }
 
-/** Places are those of the members themselves, as the ledger's metadata has them. */
-export function checkEnsemble(ensemble: readonly BookieAddress[], replication: Replication): EnsembleCheck {
+/**
+ * Places are those of the members themselves, as the ledger's metadata has them. `before`: the ensemble that
+ * this one takes the place of (I3).
+ */
+export function checkEnsemble(
+  ensemble: readonly BookieAddress[],
+  replication: Replication,
+  before?: readonly BookieAddress[],
+): EnsembleCheck {
   const { ensembleSize, minRegions, ackQuorum } = replication;
   if (ensemble.length !== ensembleSize) {
     return { kind: "illegal", reason: `an ensemble of ${ensembleSize} has ${ensemble.length} members` };
@@ -41,39 +50,20 @@ export function checkEnsemble(ensemble: readonly BookieAddress[], replication: R
   }
   if (minRegions <= 1) return { kind: "legal" };
   for (const positions of writeSets(replication)) {
-    const members = positions.flatMap((position) => ensemble[position] ?? []);
+    const members = membersAt(positions, ensemble);
     const spannedRegions = regionsOfWorstQuorum(members, ackQuorum);
     if (spannedRegions >= minRegions) continue;
+    const spannedBefore = regionsOfWorstQuorum(membersAt(positions, before ?? []), ackQuorum);
+    if (before !== undefined && spannedRegions >= spannedBefore) continue;
     const regionCounts = regionCountsOf(members);
     const counts = regionCounts.map(({ region, bookies }) => `${region} ${bookies}`).join(", ");
     const reason =
       `in the write set of positions ${positions.join(", ")} (${counts}) an ack quorum of ${ackQuorum} ` +
-      `can lie in ${spannedRegions} known regions, ${minRegions} are wanted`;
+      `can lie in ${spannedRegions} known regions, ${minRegions} are wanted` +
+      (before === undefined ? "" : `; it was ${spannedBefore} before`);
     return { kind: "illegal", reason, writeSet: { positions, members, regionCounts, spannedRegions } };
   }
   return { kind: "legal" };
-}
-
-/**
- * Whether no write set spans fewer regions in `after` than it did in `before`, as far as minRegions asks for
- * them. An ensemble that was legal stays legal; one that was not may only come closer.
- */
-export function isNoWorse(
-  before: readonly BookieAddress[],
-  after: readonly BookieAddress[],
-  replication: Replication,
-): boolean {
-  const { ensembleSize, minRegions, ackQuorum } = replication;
-  if (after.length !== ensembleSize || new Set(after.map(({ id }) => id)).size !== ensembleSize) return false;
-  if (minRegions <= 1) return true;
-  return writeSets(replication).every((positions) => {
-    const spanned = (ensemble: readonly BookieAddress[]) =>
-      regionsOfWorstQuorum(
-        positions.flatMap((position) => ensemble[position] ?? []),
-        ackQuorum,
-      );
-    return spanned(after) >= Math.min(minRegions, spanned(before));
-  });
 }
 
 /** The positions of every write set that differs from the others; with E = Qw there is but one. */
@@ -81,6 +71,10 @@ function writeSets(replication: Replication): number[][] {
   const { ensembleSize, writeQuorum } = replication;
   const starts = writeQuorum === ensembleSize ? 1 : ensembleSize;
   return Array.from({ length: starts }, (_, start) => writeSetPositions(start as EntryId, replication));
+}
+
+function membersAt(positions: readonly number[], ensemble: readonly BookieAddress[]): BookieAddress[] {
+  return positions.flatMap((position) => ensemble[position] ?? []);
 }
 
 /** I1: the fewest known regions that `ackQuorum` of the members can span. */

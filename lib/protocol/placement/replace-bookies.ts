@@ -10,7 +10,7 @@
 import { assert, present } from "../assert.ts";
 import type { BookieId, Region } from "../ids.ts";
 import type { BookieAddress, Place } from "../place.ts";
-import { checkEnsemble, isNoWorse } from "./check-ensemble.ts";
+import { checkEnsemble } from "./check-ensemble.ts";
 import { isKnownRegion, UNKNOWN_REGION } from "./known-region.ts";
 import { fewestQuarantined } from "./last-resort.ts";
 import { LedgerTurn } from "./ledger-turn.ts";
@@ -172,9 +172,8 @@ function assertSound(
     assert(stays || !old.some(({ id }) => id === member.id), `B3: ${member.id} is a member`);
     assert(stays || retired?.has(member.id) !== true, `B3: ${member.id} is retired`);
   }
-  assert(isNoWorse(old, ensemble, replication), "B5: a write set spans fewer regions than before");
-  const wasLegal = checkEnsemble(old, replication).kind === "legal";
-  assert(!wasLegal || checkEnsemble(ensemble, replication).kind === "legal", "B5: a legal ensemble stays so");
+  const check = checkEnsemble(ensemble, replication, old);
+  assert(check.kind === "legal", `B5: ${check.kind === "illegal" ? check.reason : ""}`);
 }
 
 function refusal(

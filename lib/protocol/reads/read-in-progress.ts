@@ -9,10 +9,9 @@
  * E2 From then on nothing touches it: its one timer is cancelled, open requests are aborted, late answers are
  *    dropped. Slots of the write set are what is tracked, so that a bookie may hold two of them.
  * E3 Each slot is asked at most once, and "none" is said only after each of them was asked and is done with.
- * E4 As many requests are open as could still prove something. What is proven the read alone says, not the
- *    policy.
+ * E4 As many requests are open as could still prove something. What is proven, the read alone says.
  */
-import type { BookieVerdict } from "../errors.ts";
+import { type BookieVerdict, type BookieWord, verdictOf } from "../errors.ts";
 import type { BookieAddress } from "../place.ts";
 import type { Timer } from "../ports.ts";
 import { OpenRequest } from "./open-request.ts";
@@ -27,6 +26,7 @@ import {
   type QuorumRead,
   sendProbe,
   sendTo,
+  silence,
 } from "./replica-read.ts";
 
 export interface Outcome<P, V> {
@@ -103,7 +103,7 @@ export class ReadInProgress<A, P, V> {
     this.#open.add(request);
     sendTo(this.read, bookie, request.abort, lane).then(
       (answer) => this.#answered(request, answer),
-      (error) => this.#failed(request, `unknown (${error instanceof Error ? error.message : String(error)})`),
+      (error) => this.#failed(request, silence(error)),
     );
   }
 
@@ -113,7 +113,7 @@ export class ReadInProgress<A, P, V> {
     if (judged === undefined) return;
     const { judgement, proof } = judged;
     if (!judgement.usable) {
-      this.#failed(request, judgement.said);
+      this.#failed(request, { kind: "answered", said: judgement.said });
       return;
     }
     this.#open.delete(request);
@@ -143,21 +143,21 @@ export class ReadInProgress<A, P, V> {
     }
   }
 
-  #failed(request: OpenRequest, said: string): void {
+  #failed(request: OpenRequest, word: BookieWord): void {
     if (!this.#open.delete(request)) return;
     request.evidence.failed();
-    this.#goOn(request, said);
+    this.#goOn(request, word);
   }
 
   #timedOut(request: OpenRequest): void {
     if (!this.#open.delete(request)) return;
     request.giveUp();
-    this.#goOn(request, `unknown (no answer in ${this.#timeoutMs} ms)`);
+    this.#goOn(request, { kind: "unknown", reason: `no answer in ${this.#timeoutMs} ms` });
   }
 
   /** Errors cost nothing: the read needs another replica. One whose silence was sent on has had its turn. */
-  #goOn(request: OpenRequest, said: string): void {
-    this.#verdicts.push({ bookie: request.bookie.id, region: request.bookie.place.region, said });
+  #goOn(request: OpenRequest, word: BookieWord): void {
+    this.#verdicts.push(verdictOf(request.bookie, word));
     if (!request.wasSentOn || this.#open.size === 0) this.#sendNext("failover");
     this.#proceed();
   }

@@ -1,6 +1,6 @@
 /** What a read asks of replicas, and how one request of it is sent. */
 import type { CallAbort, CallSignal } from "../call-abort.ts";
-import type { BookieVerdict } from "../errors.ts";
+import type { BookieVerdict, BookieWord } from "../errors.ts";
 import type { BookieAddress } from "../place.ts";
 import type { CallKind } from "./call-kind.ts";
 import type { Lane, ReadCounters, ReadFacts } from "./read-counters.ts";
@@ -96,4 +96,9 @@ export function sendProbe<A>(policy: ReadPolicy, read: ReplicaRead<A, unknown>, 
     })
     .catch(() => probe.attempt.failed())
     .finally(() => policy.probeEnded(probe));
+}
+
+/** A call that failed tells nothing (rule 21). */
+export function silence(error: unknown): BookieWord {
+  return { kind: "unknown", reason: error instanceof Error ? error.message : String(error) };
 }

@@ -215,4 +215,14 @@ describe("an Original that is not this entry (rule 4)", () => {
     expect(await slots(w, 0, "B0 B1 B3 B2")).toBe("recovered original recovered recovered");
     expect(w.trace).toContainEqual(expect.objectContaining({ event: "corrupt-entry", bookie: "B1" }));
   });
+
+  test("a damaged one, and no other bookie: its region has answered, and is not called silent", async () => {
+    const bookies = ["A0@a", "B0@b", "C0@c"];
+    const { w, hold, entries } = await started({ bookies, quorums: [3, 3, 3], minRegions: 2 });
+    await store(w, "B0", damaged(sealed(w, { entry: 0 })));
+    failing(w, "C0");
+    const error = await hold(entries(0, 1)).catch((reason) => reason);
+    expect(error).toMatchObject({ details: { answered_regions: ["a", "b"], silent_regions: ["c"] } });
+    expect(error.message).toContain("A0 stored it; B0 has a damaged copy; C0 unknown (");
+  });
 });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Replication } from "../../../lib/protocol/ledger/ledger-metadata.ts";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";
-import { checkEnsemble, isNoWorse } from "../../../lib/protocol/placement/check-ensemble.ts";
+import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts";
 import { bookie, replication } from "./topologies.ts";
 
 /** A bookie for each letter, in the region of that name; "?" is a bookie of no known region. */
@@ -104,36 +104,59 @@ describe("the checker", () => {
   });
 });
 
-describe("no worse", () => {
+describe("in the place of another ensemble (I3)", () => {
+  const verdict = (sizes: string, before: BookieAddress[], after: BookieAddress[]) =>
+    checkEnsemble(after, replication(sizes), before).kind;
+
   test.each([
     // Three regions are wanted. Two may become one: that is worse, though neither is legal.
-    ["6/6/4 m3", "AAABCD", "AAAABC", false],
-    ["6/6/4 m3", "AAAABC", "AAABCD", true],
-    ["6/6/4 m3", "AAAABC", "AAAAAB", true],
-    ["6/6/4 m3", "AABBCD", "AAABCD", true],
-    ["6/6/5 m3", "AABBCC", "AABBCD", true],
-    ["6/6/5 m3", "AABBCC", "AAABBC", false],
-    ["6/6/5 m3", "AABBCC", "AABB?C", false],
-    ["6/6/5 m1", "AABBCC", "AAAAAA", true],
+    ["6/6/4 m3", "AAABCD", "AAAABC", "illegal"],
+    ["6/6/4 m3", "AAAABC", "AAABCD", "legal"],
+    ["6/6/4 m3", "AAAABC", "AAAAAB", "legal"],
+    ["6/6/4 m3", "AABBCD", "AAABCD", "legal"],
+    ["6/6/5 m3", "AABBCC", "AABBCD", "legal"],
+    ["6/6/5 m3", "AABBCC", "AAABBC", "illegal"],
+    ["6/6/5 m3", "AABBCC", "AABB?C", "illegal"],
+    ["6/6/5 m1", "AABBCC", "AAAAAA", "legal"],
   ])("%s from %s to %s: %s", (sizes, before, after, expected) => {
-    expect(isNoWorse(ring(before), ring(after), replication(sizes))).toBe(expected);
+    expect(verdict(sizes, ring(before), ring(after))).toBe(expected);
   });
 
   test("never with a member too few or a bookie twice", () => {
     const [a, b] = ring("AB");
-    expect(isNoWorse(ring("AB"), ring("A"), replication("2/2/2 m1"))).toBe(false);
-    expect(
-      isNoWorse(
-        ring("AB"),
-        [a, a, b].flatMap((one) => one ?? []),
-        replication("3/3/3 m1"),
-      ),
-    ).toBe(false);
+    const twice = [a, a, b].flatMap((one) => one ?? []);
+    expect(verdict("2/2/2 m1", ring("AB"), ring("A"))).toBe("illegal");
+    expect(verdict("3/3/3 m1", twice, twice)).toBe("illegal");
   });
 
   test("goes write set by write set: one that gets better does not pay for one that gets worse", () => {
-    expect(isNoWorse(ring("AABABA"), ring("ABABAA"), replication("6/2/2 m2"))).toBe(false);
-    expect(isNoWorse(ring("AABABA"), ring("ABBABA"), replication("6/2/2 m2"))).toBe(false);
-    expect(isNoWorse(ring("AABABA"), ring("ACBABA"), replication("6/2/2 m2"))).toBe(true);
+    expect(verdict("6/2/2 m2", ring("AABABA"), ring("ABABAA"))).toBe("illegal");
+    expect(verdict("6/2/2 m2", ring("AABABA"), ring("ABBABA"))).toBe("illegal");
+    expect(verdict("6/2/2 m2", ring("AABABA"), ring("ACBABA"))).toBe("legal");
+  });
+
+  test("names the write set that got worse, not one that was as bad before", () => {
+    expect(checkEnsemble(ring("AABBAB"), replication("6/2/2 m2"), ring("AABABA"))).toMatchObject({
+      reason:
+        "in the write set of positions 2, 3 (B 2) an ack quorum of 2 can lie in 1 known regions, 2 are " +
+        "wanted; it was 2 before",
+      writeSet: { positions: [2, 3], regionCounts: [{ region: "B", bookies: 2 }], spannedRegions: 1 },
+    });
+  });
+
+  test("what was legal stays legal: with a legal one before, the answer is what it is without", () => {
+    const seen = { legal: 0, illegal: 0 };
+    fc.assert(
+      fc.property(rings, fc.array(fc.constantFrom("A", "B", "C", "?"), { minLength: 8 }), (one, letters) => {
+        const { sizes } = one;
+        const after = ring(letters.slice(0, sizes.ensembleSize).join(""));
+        if (checkEnsemble(ring(one.letters), sizes).kind === "illegal") return;
+        const { kind } = checkEnsemble(after, sizes, ring(one.letters));
+        expect(kind).toBe(checkEnsemble(after, sizes).kind);
+        seen[kind]++;
+      }),
+      { numRuns: 2_000, seed: 5 },
+    );
+    expect(Math.min(seen.legal, seen.illegal)).toBeGreaterThan(30);
   });
 });

@@ -33,7 +33,8 @@ export interface CaseCounts {
   replacementsRefused: number;
 }
 
-export function runCases(cases: number, seed: number): CaseCounts {
+/** So many cases of a seed from number `first` on; each is drawn by itself, so that parts make up the whole. */
+export function runCases(cases: number, seed: number, first = 0): CaseCounts {
   const counts: CaseCounts = {
     cases: 0,
     placed: 0,
@@ -45,7 +46,7 @@ export function runCases(cases: number, seed: number): CaseCounts {
     replaced: 0,
     replacementsRefused: 0,
   };
-  for (let number = 0; number < cases; number++) {
+  for (let number = first; number < first + cases; number++) {
     const random = new SeededRandom(seed, `case ${number}`);
     try {
       runCase(random, counts);

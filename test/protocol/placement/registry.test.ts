@@ -99,6 +99,21 @@ describe("a process's copy", () => {
     expect(names(registry)).toEqual(["b.1"]);
   });
 
+  test("Y2: while a read goes on, however long, no other one begins beside it", async () => {
+    const registry = open();
+    let release = () => {};
+    before = () => new Promise<void>((resolve) => (release = resolve));
+    registry.bookies();
+    for (let asked = 0; asked < 5; asked++) {
+      await clock.advance(limits.registryAgeMaxMs);
+      registry.states();
+    }
+    expect(queries).toHaveLength(2);
+    before = async () => {};
+    release();
+    await clock.idle();
+  });
+
   test("Y4: a slow read does not undo a later one", async () => {
     let release = () => {};
     const held = new Promise<void>((resolve) => {

@@ -201,8 +201,8 @@ interface Other {
 }
 
 const racksNeverRefuse = "racks are spread as evenly as they allow and are no ground to refuse";
-const readOrder = "concerns the order of reads, which placement does not decide";
-const speculation = "concerns speculative reads, which placement does not decide";
+const readOrder = "concerns the order of reads: see reads/order-vectors.test.ts";
+const speculation = "concerns speculative reads: see reads/speculative-vectors.test.ts";
 
 const others: Readonly<Record<string, Other>> = {
   P7: {

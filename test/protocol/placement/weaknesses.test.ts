@@ -7,7 +7,7 @@ import { bookieId, entryId, type Region, region } from "../../../lib/protocol/id
 import { PendingAdds } from "../../../lib/protocol/ledger/pending-adds.ts";
 import { isAckSet } from "../../../lib/protocol/ledger/write-set.ts";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";
-import { checkEnsemble, isNoWorse } from "../../../lib/protocol/placement/check-ensemble.ts";
+import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts";
 import { placeEnsemble } from "../../../lib/protocol/placement/place-ensemble.ts";
 import type { RegionState } from "../../../lib/protocol/placement/placement.ts";
 import { regionAware } from "../../../lib/protocol/placement/region-aware.ts";
@@ -140,7 +140,7 @@ describe("replacement", () => {
     expect(checkEnsemble(healed, sizes)).toEqual({ kind: "legal" });
     const same = placed(asked(0, { regionStates: draining("b", "c") }));
     expect(regionRing(same)[0]).toBe("a");
-    expect(isNoWorse(ensemble, same, sizes)).toBe(true);
+    expect(checkEnsemble(same, sizes, ensemble)).toEqual({ kind: "legal" });
   });
 });
 

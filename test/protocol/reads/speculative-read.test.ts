@@ -112,9 +112,9 @@ describe("failover", () => {
       kind: "none",
       parts: [],
       verdicts: [
-        { bookie: near.id, region: "r1", said: "unknown (refused)" },
-        { bookie: other.id, region: "r1", said: "has nothing" },
-        { bookie: far.id, region: "r2", said: "has damaged copy" },
+        { bookie: near.id, region: "r1", kind: "unknown", reason: "refused" },
+        { bookie: other.id, region: "r1", kind: "answered", said: "has nothing" },
+        { bookie: far.id, region: "r2", kind: "answered", said: "has damaged copy" },
       ],
       facts: { attempts: 3, hedges: 0, crossRegionHedges: 0, failovers: 2 },
     });
@@ -159,9 +159,9 @@ describe("silence", () => {
     const reading = world();
     for (const bookie of set) reading.behave(bookie, silent);
     const answer = await reading.read(set);
-    expect(answer.kind === "none" && answer.verdicts.map(({ said }) => said)).toEqual(
-      Array.from({ length: 3 }, () => "unknown (no answer in 1500 ms)"),
-    );
+    expect(
+      answer.kind === "none" && answer.verdicts.map((one) => one.kind === "unknown" && one.reason),
+    ).toEqual(Array.from({ length: 3 }, () => "no answer in 1500 ms"));
     const perReplicaMs = readLimits.silenceDefaultMs;
     expect(reading.scheduler.nowMs).toBe(2 * perReplicaMs + readLimits.attemptTimeoutMs);
     for (const call of reading.calls) expect(call.signal.aborted).toBe(true);

@@ -1,7 +1,8 @@
 /** Stories of a writer that replaces bookies (rules 6, 7): B0 or B1 fails, B3 takes its place. */
 import { describe, expect, test } from "vitest";
+import { regionAware } from "../../../lib/protocol/placement/region-aware.ts";
 import { brokenPromises } from "../promises.ts";
-import type { World } from "../world.ts";
+import { World } from "../world.ts";
 import { copiesLater, only, takesAnyReplacement } from "./broken/wrong-clients.ts";
 import { threeOfFour } from "./three-of-four.ts";
 
@@ -125,6 +126,37 @@ describe("rule 7: there is nobody to take B0's place", () => {
     w.faults.fail({ client: "W", target: "B0", port: "bookie" });
     expect(await writer.add("e0", "e1")).toBe("acknowledged 1");
     expect(await w.ensembles()).toEqual({ 0: "B0 B1 B2" });
+  });
+
+  test("one spare for two that failed: it takes one place, and the trace names who is left", async () => {
+    const w = await threeOfFour();
+    const writer = await w.writer();
+    for (const target of ["B0", "B2"]) w.faults.fail({ client: "W", target, port: "bookie" });
+    expect(await writer.add("e0")).toBe("acknowledged 0");
+    expect(await w.ensembles()).toEqual({ 0: "B3 B1 B2" });
+    const changes = w.trace.filter((event) => event.event === "ensemble-changed");
+    expect(changes).toMatchObject([{ replaced: ["B0"], by: ["B3"], unreplaced: ["B2"] }]);
+    expect(await brokenPromises(w)).toEqual([]);
+  });
+
+  test("a spare where it would let an ack quorum lie in one region: refused, the ledger as it was", async () => {
+    const w = await World.make({
+      bookies: ["A0@a", "B0@b", "A1@a", "B1@b", "B2@b"],
+      quorums: [4, 4, 3],
+      minRegions: 2,
+      client: (ports) => ({ ...ports, placement: regionAware }),
+    });
+    const writer = await w.writer();
+    await writer.add("e0");
+    const before = await w.ledger();
+    for (const target of ["A0", "A1"]) w.faults.fail({ client: "W", target, port: "bookie" });
+    expect(await writer.add("e1")).toBe("insufficient_regions, side effects possible");
+    expect(writer.writer.stopped?.details).toEqual({ answered_regions: ["b"], silent_regions: ["a"] });
+    const refused = w.trace.filter((event) => event.event === "ensemble-change-refused");
+    expect(refused).toMatchObject([{ reason: expect.stringContaining("(staying: b: 2; usable: b: 1)") }]);
+    expect(await w.ledger()).toEqual(before);
+    expect(await w.slot("B2", 1)).toBe("nothing");
+    expect(await brokenPromises(w)).toEqual([]);
   });
 
   test("otherwise it stops, outcome unknown, and its close recovers the ledger", async () => {

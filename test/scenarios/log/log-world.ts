@@ -161,6 +161,7 @@ export class LogWorld {
           ),
         ),
       canOwn: (where, log) => through("canOwn", where, (there) => there.canOwn(log)),
+      ask: (where, request) => through("ask", where, (there) => there.serve(request)),
     };
   }
 

@@ -18,7 +18,7 @@ export async function readLog(actor: Actor<LogReaderPlan>): Promise<void> {
     if (random.chance(0.1)) functions = startLogFunctions(world, actor.process);
     const strong = random.chance(plan.strong);
     if (random.chance(0.3)) {
-      const request = { kind: "read-log", log, from: 0, strong } as const;
+      const request = { kind: "tail", log, strong } as const;
       await world.history.record(actor.process, request, () => askTail(functions, log, strong));
       continue;
     }

@@ -9,6 +9,7 @@ import { recoverLedgers } from "./ledger-recoverer-actor.ts";
 import { writeLedgers } from "./ledger-writer-actor.ts";
 import { appendToLog } from "./log-appender-actor.ts";
 import { readLog } from "./log-reader-actor.ts";
+import { recoverLog } from "./log-recoverer-actor.ts";
 
 /** Starts every actor at its time; the result starts a successor of the actor of that name. */
 export function startActors(world: World): Succeed {
@@ -42,6 +43,8 @@ function act(actor: Actor<ActorPlan>): Promise<void> {
       return appendToLog(actor as Actor<typeof plan>);
     case "log-reader":
       return readLog(actor as Actor<typeof plan>);
+    case "log-recoverer":
+      return recoverLog(actor as Actor<typeof plan>);
     case "ledger-collector":
       return collectLedgers(actor as Actor<typeof plan>);
   }

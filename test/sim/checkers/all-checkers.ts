@@ -12,6 +12,7 @@ import { linearizableLogs } from "./linearizable-logs.ts";
 import { noAlarms } from "./no-alarms.ts";
 import { noLateAdds } from "./no-late-adds.ts";
 import { oneClosedEnd } from "./one-closed-end.ts";
+import { placements } from "./placements.ts";
 import { sealsKept } from "./seals-kept.ts";
 import { segmentsChain } from "./segments-chain.ts";
 import { strongReads } from "./strong-reads.ts";
@@ -25,6 +26,7 @@ export const checkers: readonly Checker[] = [
   closedWhole,
   closedSealed,
   ensembleChanges,
+  placements,
   noLateAdds,
   bookieAnswersTrue,
   writeOnce,

@@ -134,17 +134,24 @@ class Order {
     if (request.kind === "append" && answer?.kind === "mismatch") {
       return this.#length === answer.actual && answer.actual !== request.match;
     }
-    if (request.kind !== "read-log" || answer?.kind !== "records") return true;
+    if (answer?.kind !== "records") return true;
     const { contents, tail, upToDate } = answer;
-    const right = contents.every((content, index) => this.final[request.from + index] === content);
-    const end = contents.length === 0 ? 0 : request.from + contents.length;
-    return right && (upToDate ? this.#length === tail : this.#length >= Math.max(tail, end));
+    const fits = upToDate ? this.#length === tail : this.#length >= tail;
+    if (request.kind !== "read-log") return fits;
+    const end = request.from + contents.length;
+    // Who has come to the tail has been given everything before it.
+    if (upToDate && end < tail) return false;
+    const isThere = contents.every((content, index) => this.final[request.from + index] === content);
+    return fits && isThere && (contents.length === 0 || this.#length >= end);
   }
 }
 
 /** The least length of the log at which the answer can be right. */
 function neededLength({ request, answer }: Operation): number {
   if (answer?.kind === "mismatch") return answer.actual;
-  if (request.kind !== "read-log" || answer?.kind !== "records") return 0;
-  return Math.max(answer.tail, answer.contents.length === 0 ? 0 : request.from + answer.contents.length);
+  if (answer?.kind !== "records") return 0;
+  const { contents, tail } = answer;
+  return request.kind !== "read-log" || contents.length === 0
+    ? tail
+    : Math.max(tail, request.from + contents.length);
 }

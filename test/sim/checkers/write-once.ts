@@ -1,7 +1,7 @@
 /**
  * Slots: an Original is never replaced, nothing becomes an Original later, all copies of an entry by one
  * tenure are the same bytes, and the last add confirmed that an entry carries was acknowledged when it was
- * sent (rules 1, 4, 5).
+ * sent and never falls from one entry to the next (rules 1, 4, 5).
  */
 import type { LedgerId } from "../../../lib/protocol/ids.ts";
 import { sameBytes } from "../../../lib/protocol/ledger/entry.ts";
@@ -13,6 +13,16 @@ export const writeOnce: Checker = {
   watch(_world, report) {
     const first = new Map<string, SealedEntry>();
     const acknowledged = new Map<LedgerId, number>();
+    /** For each ledger and tenure, the last add confirmed that each entry carries. */
+    const carried = new Map<string, Map<number, number>>();
+    const falls = ({ ledgerId, tenure, entryId, lastAddConfirmed }: SealedEntry["header"]): boolean => {
+      const tail = `${ledgerId} ${tenure}`;
+      const entries = carried.get(tail) ?? new Map<number, number>();
+      carried.set(tail, entries.set(entryId, lastAddConfirmed));
+      const before = entries.get(entryId - 1) ?? lastAddConfirmed;
+      const after = entries.get(entryId + 1) ?? lastAddConfirmed;
+      return before > lastAddConfirmed || after < lastAddConfirmed;
+    };
     return {
       emitted(event) {
         if (event.event === "entry-acknowledged") acknowledged.set(event.ledgerId, event.entryId);
@@ -28,8 +38,10 @@ export const writeOnce: Checker = {
         const { header } = after.entry;
         const copy = `${header.ledgerId} ${header.entryId} ${header.tenure}`;
         const one = first.get(copy);
-        if (one === undefined) first.set(copy, after.entry);
-        else if (!sameBytes(one.digest, after.entry.digest)) {
+        if (one === undefined) {
+          first.set(copy, after.entry);
+          if (falls(header)) report(`the last add confirmed falls at entry ${header.entryId}`, key.ledgerId);
+        } else if (!sameBytes(one.digest, after.entry.digest)) {
           report(`entry ${header.entryId} is sent with other bytes than before`, key.ledgerId);
         }
         if (header.lastAddConfirmed > (acknowledged.get(header.ledgerId) ?? -1)) {

@@ -4,6 +4,7 @@ import { collectionMutants } from "./collection-mutants.ts";
 import { logMutants } from "./log-mutants.ts";
 import { metadataMutants } from "./metadata-mutants.ts";
 import type { Mutant } from "./mutant.ts";
+import { placementMutants } from "./placement-mutants.ts";
 import { readerMutants } from "./reader-mutants.ts";
 import { recoveryMutants } from "./recovery-mutants.ts";
 import { writerMutants } from "./writer-mutants.ts";
@@ -16,4 +17,5 @@ export const allMutants: readonly Mutant[] = [
   ...metadataMutants,
   ...collectionMutants,
   ...logMutants,
+  ...placementMutants,
 ];

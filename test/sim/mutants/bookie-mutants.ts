@@ -106,7 +106,7 @@ export const bookieMutants: readonly Mutant[] = [
         file: STORED_BOOKIE,
         from: "    const value = await this.#store.get(slotKey(ledgerId, entryId), signal);\n    if (value !== undefined) return slotAnswer(value);",
         to:
-          "    const value = await this.#store.get(slotKey(ledgerId, entryId)).catch(() => undefined);\n" +
+          "    const value = await this.#store.get(slotKey(ledgerId, entryId), signal).catch(() => undefined);\n" +
           "    if (value !== undefined) return slotAnswer(value);",
       },
     ],

@@ -112,7 +112,7 @@ export const logMutants: readonly Mutant[] = [
       {
         file: OPEN,
         from: `    return await placeInstead(ports, log, last, undefined);`,
-        to: `    throw await deletedWithRecords(ports, log, last);`,
+        to: `    throw new FencelineError("not_ready", { message: "the last ledger is " + (ledger?.state ?? "missing") });`,
       },
     ],
     profiles: ALL,
@@ -143,7 +143,7 @@ export const logMutants: readonly Mutant[] = [
   },
   {
     name: "an-append-in-doubt-is-sent-again",
-    breaks: "N2, rule 8",
+    breaks: "N2, rule 8: an append in doubt is not sent again",
     patches: [
       {
         file: DECIDE,
@@ -167,7 +167,7 @@ export const logMutants: readonly Mutant[] = [
   },
   {
     name: "mismatch-by-a-superseded-writer",
-    breaks: "N4",
+    breaks: "N4: only who still owns the tail says what it is",
     patches: [
       {
         file: JUDGE,
@@ -179,7 +179,7 @@ export const logMutants: readonly Mutant[] = [
   },
   {
     name: "mismatch-before-its-turn",
-    breaks: "B3",
+    breaks: "B3: a mismatch is told after the appends before it",
     patches: [
       {
         file: ACTIVE,

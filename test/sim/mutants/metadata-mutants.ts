@@ -2,11 +2,12 @@
 import type { Mutant } from "./mutant.ts";
 
 const UPDATE = "lib/protocol/update-item.ts";
+const CREATE = "lib/protocol/log/create-log.ts";
 
 export const metadataMutants: readonly Mutant[] = [
   {
     name: "metadata-written-without-its-version",
-    breaks: "U1: conditional on the version that was decided on",
+    breaks: "U1: a write is conditional on the version that was decided on",
     patches: [
       {
         file: UPDATE,
@@ -30,5 +31,22 @@ export const metadataMutants: readonly Mutant[] = [
       },
     ],
     profiles: ["storm", "combined", "lossy"],
+  },
+  {
+    name: "own-lost-reply-is-a-rivals-write",
+    breaks: "U2: a token of ours in the item means that the write was ours",
+    patches: [
+      {
+        file: UPDATE,
+        from: "    if (current !== undefined && sent.has(current.version.token)) return { stored: current, wrote: true };\n",
+        to: "",
+      },
+      {
+        file: CREATE,
+        from: `  if (wrote || (stored?.item.kind === "log-name" && stored.item.log === log)) return true;`,
+        to: "  if (wrote || stored === undefined) return true;",
+      },
+    ],
+    profiles: ["lossy", "storm", "combined"],
   },
 ];

@@ -59,10 +59,11 @@ export const readerMutants: readonly Mutant[] = [
     profiles: ["storm", "combined", "region-loss"],
   },
   {
+    // Wrong only on ensembles that the shipped placement refuses: docs/TESTING.md, "Wrong, and yet right".
     name: "regions-count-for-negatives",
-    breaks: "rule 6b keeps the number of copies, not their regions",
+    breaks: "negatives count bookies, since rule 6b keeps the number of copies, not their regions",
     patches: [NEGATIVES_COUNT_REGIONS],
-    profiles: ["storm", "lossy", "combined"],
+    profiles: ["storm"],
   },
   {
     name: "nothing-yet-on-old-metadata",

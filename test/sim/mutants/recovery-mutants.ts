@@ -131,9 +131,8 @@ export const recoveryMutants: readonly Mutant[] = [
     patches: [
       {
         file: READ,
-        from: `      if (answer.kind === "unknown") return`,
-        to: `      if (answer.kind === "unknown") return { usable: true, value: { kind: "tombstone" } };
-      if (answer.kind === "never") return`,
+        from: `      if (answer.kind === "unknown") throw unavailable(answer.reason);`,
+        to: `      if (answer.kind === "unknown") return { kind: "tombstone" };`,
       },
     ],
     profiles: ALL,
@@ -171,7 +170,7 @@ export const recoveryMutants: readonly Mutant[] = [
   },
   {
     name: "write-back-with-a-later-lac",
-    breaks: "rule 4: the entry's bytes are the writer's (H33)",
+    breaks: "rule 4 (H33): a last add confirmed that recovery advanced",
     patches: [
       {
         file: WRITE_BACK,

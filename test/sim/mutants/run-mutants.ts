@@ -1,57 +1,66 @@
 /** Runs every mutant until a checker objects, and says which one did, on which seed. */
-import { drawPlan } from "../profiles/all-profiles.ts";
-import { runPlan } from "../run-plan.ts";
+import { writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { runJobs } from "../workers.ts";
 import { allMutants } from "./all-mutants.ts";
-import { bundleMutant } from "./bundle-mutant.ts";
-import type { Mutant } from "./mutant.ts";
+import { SEEDS_MAX } from "./first-catch.ts";
+import { knownCatches } from "./known-catches.ts";
 
-const SEEDS_MAX = 500;
-
-/** An assertion or a crash in the protocol does not count: a checker has to see the wrong. */
-const NOT_A_CHECKER = "failure";
-
-interface Catch {
-  readonly checker: string;
-  readonly profile: string;
-  readonly seed: number;
-  readonly what: string;
+export interface MutantsRequest {
+  /** Absent: all of them. */
+  readonly only?: readonly string[];
+  readonly json: boolean;
+  /** Whether the seeds found are written down for the next time. */
+  readonly remember: boolean;
+  /** Processes that run them. */
+  readonly jobs: number;
 }
 
 /** The exit code: 0 if every mutant was caught on a seed on which the true protocol is clean. */
-export async function runMutants(
-  only: string | undefined,
-  json: boolean,
-  say: (line: string) => void,
-): Promise<number> {
+export async function runMutants(request: MutantsRequest, say: (line: string) => void): Promise<number> {
+  const { only, json, remember, jobs } = request;
   const startedAt = performance.now();
-  const mutants = allMutants.filter(({ name }) => only === undefined || name === only);
-  if (mutants.length === 0)
-    throw new RangeError(`no mutant ${only}; there are ${allMutants.map(({ name }) => name).join(", ")}`);
+  const unknown = only?.find((name) => !allMutants.some((mutant) => mutant.name === name));
+  if (unknown !== undefined)
+    throw new RangeError(`no mutant ${unknown}; there are ${allMutants.map(({ name }) => name).join(", ")}`);
+  const mutants = allMutants.filter(({ name }) => only === undefined || only.includes(name));
+  const seeds = new Map(Object.entries(knownCatches));
   let caught = 0;
-  for (const mutant of mutants) {
-    const found = await firstCatch(mutant);
-    if (found !== undefined) caught++;
-    const verdict =
-      found === undefined
-        ? `SURVIVED ${SEEDS_MAX} seeds`
-        : `${found.checker}, ${found.profile} seed ${found.seed}: ${found.what}`;
-    say(`${mutant.name} (${mutant.breaks}): ${verdict}`);
-  }
+  await runJobs(
+    mutants.map(({ name }) => ({ kind: "mutant", name })),
+    jobs,
+    (job, { caught: found }) => {
+      const mutant = mutants.find((one) => job.kind === "mutant" && one.name === job.name);
+      if (mutant === undefined) return;
+      if (found !== undefined) {
+        caught++;
+        seeds.set(mutant.name, found.seed);
+      }
+      const verdict =
+        found === undefined
+          ? `SURVIVED ${SEEDS_MAX} seeds`
+          : `${found.checker}, ${found.profile} seed ${found.seed}: ${found.what}`;
+      say(`${mutant.name} (${mutant.breaks}): ${verdict}`);
+    },
+  );
+  if (remember) await writeKnownCatches(seeds);
   const seconds = Number(((performance.now() - startedAt) / 1000).toFixed(2));
   if (json) say(JSON.stringify({ seeds: SEEDS_MAX, seconds, mutants: mutants.length, caught }));
   else say(`${caught} of ${mutants.length} mutants caught in ${seconds} s`);
   return caught === mutants.length ? 0 : 1;
 }
 
-async function firstCatch(mutant: Mutant): Promise<Catch | undefined> {
-  const simulator = await bundleMutant(mutant);
-  for (let seed = 1; seed <= SEEDS_MAX; seed++) {
-    const profile = mutant.profiles[(seed - 1) % mutant.profiles.length] ?? "combined";
-    const { violation } = await simulator.runPlan(simulator.drawPlan(profile, seed));
-    if (violation === undefined || violation.checker === NOT_A_CHECKER) continue;
-    const shipped = await runPlan(drawPlan(profile, seed));
-    if (shipped.violation !== undefined) continue;
-    return { checker: violation.checker, profile, seed, what: violation.what };
-  }
-  return undefined;
+async function writeKnownCatches(seeds: ReadonlyMap<string, number>): Promise<void> {
+  const file = fileURLToPath(new URL("./known-catches.ts", import.meta.url));
+  const lines = allMutants.flatMap(({ name }) => {
+    const seed = seeds.get(name);
+    return seed === undefined ? [] : [`  "${name}": ${seed},`];
+  });
+  await writeFile(file, `${HEAD}{\n${lines.join("\n")}\n};\n`);
 }
+
+const HEAD = `/**
+ * The seed, from 1 to 500, that showed each mutant last time, so that the next run need not search again. It
+ * only decides which seed is tried first. \`--mutants --remember\` writes this file.
+ */
+export const knownCatches: Readonly<Record<string, number>> = `;

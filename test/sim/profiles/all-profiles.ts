@@ -7,6 +7,7 @@ import {
   bookieOutages,
   cuts,
   damage,
+  failedRecoveries,
   laggingReplicas,
   longStops,
   messageFaults,
@@ -15,9 +16,11 @@ import {
   regionOutages,
   rollingOutages,
   type Scene,
+  slowActors,
   stops,
   wrongClocks,
 } from "./draw-faults.ts";
+import { topologyChanges } from "./draw-topology.ts";
 import { drawWorld } from "./draw-world.ts";
 
 export interface Profile {
@@ -26,6 +29,8 @@ export interface Profile {
   readonly tails: readonly [probability: number, ms: number];
   /** Whether ledgers are deleted and swept while others use them. */
   readonly collects?: boolean;
+  /** Whether bookies and regions come and go. */
+  readonly changes?: boolean;
   faults(scene: Scene): Fault[];
 }
 
@@ -39,25 +44,27 @@ export const profiles: readonly Profile[] = [
     name: "lossy",
     tails: [0.03, 500],
     faults: (scene) => [
+      ...some(scene, 0.4, (one) => slowActors(one, one.random.integer(1, 3))),
       ...some(scene, 0.4, laggingReplicas),
-      ...some(scene, 0.3, (one) => metadataBrownouts(one, one.random.integer(1, 4))),
+      ...some(scene, 0.4, (one) => metadataBrownouts(one, one.random.integer(2, 8))),
       ...messageFaults(scene, 0.5, 0.3),
       ...cuts(scene, scene.random.integer(0, 3)),
       ...some(scene, 0.3, (one) => bookieOutages(one, one.random.integer(1, 3))),
       ...some(scene, 0.7, (one) => rollingOutages(one, one.random.integer(8, 40))),
-      ...some(scene, 0.95, damage),
+      ...some(scene, 0.6, damage),
     ],
   },
   {
     name: "region-loss",
     tails: [0.02, 300],
     faults: (scene) => [
+      ...some(scene, 0.5, (one) => rollingOutages(one, one.random.integer(8, 30))),
       ...some(scene, 0.4, laggingReplicas),
-      ...some(scene, 0.3, (one) => metadataBrownouts(one, one.random.integer(1, 4))),
+      ...some(scene, 0.4, (one) => metadataBrownouts(one, one.random.integer(2, 8))),
       ...regionOutages(scene, scene.random.integer(1, 3)),
       ...some(scene, 0.3, metadataOutage),
-      ...some(scene, 0.95, damage),
-      ...some(scene, 0.5, (one) => wrongClocks(one, 4)),
+      ...some(scene, 0.6, damage),
+      ...some(scene, 0.5, (one) => wrongClocks(one, 5)),
       ...light(scene),
     ],
   },
@@ -65,11 +72,13 @@ export const profiles: readonly Profile[] = [
     name: "freeze",
     tails: [0.03, 2_000],
     faults: (scene) => [
+      ...some(scene, 0.4, failedRecoveries),
+      ...some(scene, 0.4, (one) => slowActors(one, one.random.integer(1, 3))),
       ...some(scene, 0.4, laggingReplicas),
       ...stops(scene, scene.random.integer(3, 12), 0.25),
-      ...some(scene, 0.95, damage),
-      ...some(scene, 0.5, (one) => wrongClocks(one, 4)),
-      ...some(scene, 0.5, (one) => rollingOutages(one, one.random.integer(8, 40))),
+      ...some(scene, 0.6, damage),
+      ...some(scene, 0.5, (one) => wrongClocks(one, 5)),
+      ...some(scene, 0.7, (one) => rollingOutages(one, one.random.integer(8, 40))),
       ...light(scene),
     ],
   },
@@ -77,14 +86,16 @@ export const profiles: readonly Profile[] = [
     name: "storm",
     tails: [0.04, 5_000],
     faults: (scene) => [
+      ...some(scene, 0.4, failedRecoveries),
+      ...some(scene, 0.4, (one) => slowActors(one, one.random.integer(1, 3))),
       ...some(scene, 0.4, laggingReplicas),
-      ...some(scene, 0.3, (one) => metadataBrownouts(one, one.random.integer(1, 4))),
+      ...some(scene, 0.4, (one) => metadataBrownouts(one, one.random.integer(2, 8))),
       ...messageFaults(scene, 0.5, 0.25),
       ...cuts(scene, scene.random.integer(0, 6)),
       ...some(scene, 0.3, (one) => bookieOutages(one, one.random.integer(1, 4))),
       ...some(scene, 0.8, (one) => rollingOutages(one, one.random.integer(10, 40))),
       ...stops(scene, scene.random.integer(0, 6), 0.3),
-      ...some(scene, 0.95, damage),
+      ...some(scene, 0.6, damage),
     ],
   },
   {
@@ -92,7 +103,7 @@ export const profiles: readonly Profile[] = [
     tails: [0.03, 500],
     faults: (scene) => [
       ...wrongClocks(scene, scene.random.integer(4, 12)),
-      ...some(scene, 0.95, damage),
+      ...some(scene, 0.6, damage),
       ...light(scene),
     ],
   },
@@ -104,15 +115,17 @@ export const profiles: readonly Profile[] = [
       ...messageFaults(scene, 0.4, 0.1),
       ...stops(scene, scene.random.integer(0, 4), 0.3),
       ...longStops(scene, scene.random.integer(1, 5)),
-      ...some(scene, 0.3, (one) => rollingOutages(one, one.random.integer(4, 12))),
+      ...some(scene, 0.7, (one) => rollingOutages(one, one.random.integer(8, 30))),
     ],
   },
   {
     name: "combined",
     tails: [0.05, 3_000],
     faults: (scene) => [
+      ...some(scene, 0.4, failedRecoveries),
+      ...some(scene, 0.4, (one) => slowActors(one, one.random.integer(1, 3))),
       ...some(scene, 0.4, laggingReplicas),
-      ...some(scene, 0.3, (one) => metadataBrownouts(one, one.random.integer(1, 4))),
+      ...some(scene, 0.4, (one) => metadataBrownouts(one, one.random.integer(2, 8))),
       ...messageFaults(scene, 0.4, 0.2),
       ...some(scene, 0.5, (one) => cuts(one, 2)),
       ...some(scene, 0.2, (one) => bookieOutages(one, one.random.integer(1, 3))),
@@ -121,7 +134,20 @@ export const profiles: readonly Profile[] = [
       ...some(scene, 0.1, metadataOutage),
       ...some(scene, 0.6, (one) => stops(one, 4, 0.3)),
       ...some(scene, 0.4, (one) => wrongClocks(one, 3)),
-      ...some(scene, 0.95, damage),
+      ...some(scene, 0.6, damage),
+    ],
+  },
+  {
+    name: "topology",
+    tails: [0.03, 1_000],
+    changes: true,
+    faults: (scene) => [
+      ...topologyChanges(scene, scene.random.integer(5, 14)),
+      ...some(scene, 0.8, (one) => rollingOutages(one, one.random.integer(10, 40))),
+      ...some(scene, 0.3, (one) => regionOutages(one, 1)),
+      ...some(scene, 0.3, laggingReplicas),
+      ...some(scene, 0.3, (one) => stops(one, 3, 0.3)),
+      ...light(scene),
     ],
   },
 ];
@@ -134,7 +160,7 @@ export function drawPlan(profileName: string, seed: number): Plan {
     throw new RangeError(`no profile ${profileName}; there are ${profileNames.join(", ")}`);
   }
   const random = new SeededRandom(seed, `plan ${profile.name}`);
-  const world = drawWorld(random, ...profile.tails);
+  const world = drawWorld(random, ...profile.tails, profile.changes);
   const workMs = random.logBetween(12_000, 170_000);
   const stage = { random, world, workMs };
   const actors =

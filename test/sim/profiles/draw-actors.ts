@@ -33,7 +33,7 @@ export function ledgerActors(stage: Stage): ActorPlan[] {
       random.integer(1, 3),
       (index): ActorPlan => ({
         kind: "ledger-writer",
-        ...common(stage, `writer-${index}`, random.integer(80, 400), 0.7),
+        ...common(stage, `writer-${index}`, random.integer(100, 450), 0.7),
         window: random.pick([1, 2, 4, 10]),
         ledgerEntries: random.pick([3, 8, 20, 60, 200]),
         closes: random.unit(),
@@ -70,17 +70,24 @@ export function collectors(stage: Stage): ActorPlan[] {
   );
 }
 
-/** Whole-log clients; appenders of different regions take the log over from one another. */
+/**
+ * Whole-log clients; appenders of different regions take the log over from one another. In a contest each
+ * region has one, and they hardly pause: segments change hands before anything is in them.
+ */
 export function logActors(stage: Stage): ActorPlan[] {
-  const { random } = stage;
+  const { random, world } = stage;
   const log = "log-0";
   const segmentBytes = random.pick([400, 2_000, 10_000, 100_000]);
+  const isContest = random.chance(0.3);
+  const appenders = isContest ? world.regions.length : random.integer(1, 3);
+  const hurry = isContest ? 3 : 1;
   return [
     ...times(
-      random.integer(1, 3),
+      appenders,
       (index): ActorPlan => ({
         kind: "log-appender",
-        ...common(stage, `appender-${index}`, random.integer(40, 200), 0.8),
+        ...common(stage, `appender-${index}`, random.integer(40, 200), 0.8 * hurry),
+        ...(isContest ? { region: world.regions[index] ?? "" } : {}),
         log,
         window: random.pick([1, 1, 2, 6]),
         matches: random.pick([0, 0.3, 1]),
@@ -91,9 +98,17 @@ export function logActors(stage: Stage): ActorPlan[] {
       random.integer(1, 3),
       (index): ActorPlan => ({
         kind: "log-reader",
-        ...common(stage, `log-reader-${index}`, random.integer(20, 60), 1),
+        ...common(stage, `log-reader-${index}`, random.integer(30, 120), hurry),
         log,
         strong: random.pick([1, 0.8, 0.3]),
+      }),
+    ),
+    ...times(
+      random.chance(0.3) ? 1 : 0,
+      (index): ActorPlan => ({
+        kind: "log-recoverer",
+        ...common(stage, `log-recoverer-${index}`, random.integer(3, 15), 1),
+        log,
       }),
     ),
   ];

@@ -57,7 +57,8 @@ export function cuts(scene: Scene, count: number): Fault[] {
     const [fromMs, toMs] = windowIn(random, calmMs);
     const kind = random.pick(["link-cut", "link-cut-back"] as const);
     const from: End = random.chance(0.8) ? { name: random.pick(actors).name } : "*";
-    const to: End = { name: random.pick(world.bookies).name };
+    // Now and then an actor reaches no bookie at all, and the metadata store all the same.
+    const to: End = from !== "*" && random.chance(0.2) ? "*" : { name: random.pick(world.bookies).name };
     return { kind, wire: "bookie", from, to, probability: 1, fromMs, toMs };
   });
 }
@@ -129,16 +130,31 @@ export function laggingReplicas(scene: Scene): Fault[] {
     });
 }
 
+/** Actors for whom everything takes long, just not so long that they give it up: the world moves on under them. */
+export function slowActors(scene: Scene, count: number): Fault[] {
+  const { random, actors, calmMs } = scene;
+  return Array.from({ length: count }, (): Fault[] => {
+    const from: End = { name: random.pick(actors).name };
+    const [fromMs, toMs] = random.chance(0.5) ? [0, calmMs] : windowIn(random, calmMs);
+    const late = (wire: Wire, delayMs: readonly [number, number]): MessageFault => {
+      const probability = random.between(0.3, 1);
+      return { kind: "request-late", wire, from, to: "*", probability, fromMs, toMs, delayMs };
+    };
+    return [late("metadata", [200, 2_800]), late("bookie", [100, 1_400])];
+  }).flat();
+}
+
 /** Seconds in which the metadata store hardly answers, and in which what was given up takes effect late. */
 export function metadataBrownouts(scene: Scene, count: number): Fault[] {
   const { random, calmMs } = scene;
   return Array.from({ length: count }, (): Fault[] => {
     const fromMs = random.between(0, calmMs);
-    const toMs = Math.min(calmMs, fromMs + random.logBetween(500, 8_000));
+    const toMs = Math.min(calmMs, fromMs + random.logBetween(1_000, 12_000));
     const at = { wire: "metadata", from: "*", to: "*", fromMs, toMs } as const;
-    const delayMs: readonly [number, number] = [2_500, 12_000];
+    // Later than a caller waits for it, and not much later than he has given it up.
+    const delayMs: readonly [number, number] = [2_800, 7_000];
     return [
-      { ...at, kind: "request-late", probability: random.between(0.1, 0.4), delayMs },
+      { ...at, kind: "request-late", probability: random.between(0.1, 0.5), delayMs },
       {
         ...at,
         kind: random.pick(["throttled", "failed-before"] as const),
@@ -176,6 +192,22 @@ export function stops(scene: Scene, count: number, crashes: number): Fault[] {
   });
 }
 
+/** Recoveries that come to nothing half way: who recovers dies again and again, or reaches no bookie. */
+export function failedRecoveries(scene: Scene): Fault[] {
+  const { random, actors, calmMs } = scene;
+  const recoverers = actors.filter(({ kind }) => kind.endsWith("recoverer"));
+  if (recoverers.length === 0) return [];
+  if (random.chance(0.5)) {
+    const [fromMs, toMs] = random.chance(0.5) ? [0, calmMs] : windowIn(random, calmMs);
+    const from: End = { name: random.pick(recoverers).name };
+    return [{ kind: "link-cut", wire: "bookie", from, to: "*", probability: 1, fromMs, toMs }];
+  }
+  return Array.from({ length: random.integer(2, 10) }, (): Fault => {
+    const fromMs = random.between(0, calmMs);
+    return { kind: "crashed", target: random.pick(recoverers).name, fromMs, toMs: fromMs, amount: 500 };
+  });
+}
+
 /** Processes that stop for days, some of them for longer than a seal is kept. */
 export function longStops(scene: Scene, count: number): Fault[] {
   const { random } = scene;
@@ -207,7 +239,7 @@ export function wrongClocks(scene: Scene, count: number): Fault[] {
   });
 }
 
-/** Damage that stays, at one bookie of the world, and only where acknowledgements need two copies. */
+/** Damage that stays, or comes again, at one bookie of the world, and only where acknowledgements need two copies. */
 export function damage(scene: Scene): Fault[] {
   const { random, world, calmMs } = scene;
   const { ackQuorum, ensembleSize } = world.replication;
@@ -218,15 +250,18 @@ export function damage(scene: Scene): Fault[] {
   );
   if (ackQuorum < 2 || replaceable.length === 0) return [];
   const target = random.pick(replaceable).name;
-  const fromMs = random.between(0, calmMs / 2);
-  // Rot strikes copy after copy, a loss but once: drawn more often, all kinds are seen about equally.
-  const kind = random.chance(0.1)
-    ? "copy-rotten"
-    : random.pick(["storage-emptied", "storage-replaced"] as const);
-  if (kind === "copy-rotten")
-    return [{ kind, target, fromMs: 0, toMs: calmMs, amount: random.between(0.05, 0.5) }];
-  // It is away for more than the minute for which a tail read may trust what it last knew of it (rule 21).
-  return [{ kind, target, fromMs, toMs: fromMs + random.between(61_000, 75_000) }];
+  if (random.chance(0.2)) {
+    return [{ kind: "copy-rotten", target, fromMs: 0, toMs: calmMs, amount: random.between(0.05, 0.5) }];
+  }
+  let fromMs = random.between(0, calmMs / 2);
+  return Array.from({ length: random.integer(1, 3) }, (): Fault => {
+    const kind = random.pick(["storage-emptied", "storage-replaced"] as const);
+    // It is away for more than the minute for which a tail read may trust what it last knew of it (rule 21).
+    const toMs = fromMs + random.between(61_000, 75_000);
+    const fault: Fault = { kind, target, fromMs, toMs };
+    fromMs = toMs + random.between(1_000, 20_000);
+    return fault;
+  });
 }
 
 export function windowIn(random: SeededRandom, endMs: number): [number, number] {

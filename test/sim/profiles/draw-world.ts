@@ -5,6 +5,7 @@ import { regionAware } from "../../../lib/protocol/placement/region-aware.ts";
 import type { Delay } from "../message-path.ts";
 import type { BookiePlan, WorldPlan } from "../plan.ts";
 import type { SeededRandom } from "../seeded-random.ts";
+import { drawJoiners } from "./draw-topology.ts";
 
 /** E, Qw, Qa, minRegions; small ones are tried most, since more of their orders are seen. */
 const QUORUMS: readonly (readonly [number, number, number, number])[] = [
@@ -25,19 +26,38 @@ const QUORUMS: readonly (readonly [number, number, number, number])[] = [
   [6, 4, 3, 2],
 ];
 
+/** Where write sets are parts of the ensemble, and regions have to follow each other rightly around it. */
+const RINGS: readonly (readonly [number, number, number, number])[] = [
+  [4, 3, 3, 2],
+  [5, 4, 4, 2],
+  [6, 4, 3, 2],
+  [6, 3, 3, 2],
+  [8, 4, 3, 2],
+  [6, 5, 5, 3],
+];
+
 const REGIONS = ["east", "south", "west", "north", "center"];
 
-export function drawWorld(random: SeededRandom, tailProbability: number, tailMs: number): WorldPlan {
-  const [ensembleSize, writeQuorum, ackQuorum, minRegions] = random.pick(QUORUMS);
+/** `changes`: it grows while it is used, and its placement has more to decide. */
+export function drawWorld(
+  random: SeededRandom,
+  tailProbability: number,
+  tailMs: number,
+  changes = false,
+): WorldPlan {
+  const quorums = changes && random.chance(0.5) ? RINGS : QUORUMS;
+  const [ensembleSize, writeQuorum, ackQuorum, minRegions] = random.pick(quorums);
   const replication: Replication = { ensembleSize, writeQuorum, ackQuorum, minRegions };
   const regions = REGIONS.slice(0, random.integer(Math.max(2, minRegions), Math.max(3, minRegions)));
   const bookies = drawBookies(random, regions, ensembleSize + random.integer(1, 8));
+  const joiners = changes ? drawJoiners(random, regions, REGIONS[regions.length], bookies.length) : [];
   const delay = (usualMs: number): Delay => ({ usualMs, tailProbability, tailMs });
   return {
-    regions,
-    bookies,
+    regions: [...new Set([...regions, ...joiners.map(({ region }) => region)])],
+    bookies: [...bookies, ...joiners],
     replication,
-    placement: random.chance(0.5) && isPlaceable(bookies, replication) ? "region-aware" : "anywhere",
+    placement:
+      random.chance(changes ? 0.8 : 0.5) && isPlaceable(bookies, replication) ? "region-aware" : "anywhere",
     withinRegion: delay(random.between(0.5, 2)),
     betweenRegions: delay(random.between(5, 60)),
     toStore: delay(random.between(1, 15)),

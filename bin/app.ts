@@ -1,0 +1,40 @@
+/**
+ * The CDK app: the topology file, checked whole, as stacks.
+ *
+ *     npx cdk synth                                       # offline, no account needed
+ *     npx cdk deploy --all --outputs-file cdk-outputs.json
+ *     npx cdk deploy --all --context topology=other.json
+ */
+import { App } from "aws-cdk-lib";
+import { addDeployment, demandSolutionsChecks } from "../lib/infra/deployment.ts";
+import { bundledCode } from "../lib/infra/function-code.ts";
+import { survivableLosses } from "../lib/infra/topology/survivable-losses.ts";
+import { readTopology, type Topology, TopologyError } from "../lib/infra/topology/topology.ts";
+
+function main(): void {
+  const app = new App();
+  const topology = readTopology(String(app.node.tryGetContext("topology") ?? "topology.json"));
+  tellLosses(topology);
+  addDeployment(app, {
+    topology,
+    code: bundledCode(".fenceline/functions"),
+    account: process.env.CDK_DEFAULT_ACCOUNT,
+  });
+  demandSolutionsChecks(app);
+  app.synth();
+}
+
+function tellLosses(topology: Topology): void {
+  for (const { words, warnings } of survivableLosses(topology)) {
+    process.stderr.write(`preset ${words}.\n`);
+    for (const warning of warnings) process.stderr.write(`  warning: ${warning}\n`);
+  }
+}
+
+try {
+  main();
+} catch (error) {
+  if (!(error instanceof TopologyError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,75 @@
+/**
+ * What every call between functions is wrapped in: `{format, answer}` or `{format, failure}`. A failure that
+ * was foreseen travels as a value, with its code and what it says of its effects; a function that dies has no
+ * answer, and its caller knows nothing (rule 21).
+ */
+import { damaged, unknownFormat } from "../../formats/format-errors.ts";
+import { type JsonFields, type JsonObject, type JsonValue, readObject } from "../../formats/json-fields.ts";
+import { type ErrorCode, errorRules, FencelineError } from "../../protocol/errors.ts";
+
+export const CALL_FORMAT = 1;
+
+/** Bytes that Lambda takes and gives in one call. */
+export const PAYLOAD_BYTES_MAX = 6 * 1024 * 1024;
+
+const errorCodes = Object.keys(errorRules) as ErrorCode[];
+
+export type Reply<T> =
+  | { readonly kind: "answer"; readonly answer: T }
+  | { readonly kind: "failure"; readonly error: FencelineError };
+
+/** Runs a call for somebody else; what it throws beyond a FencelineError is a defect and stays one. */
+export async function replyTo<T>(
+  call: () => Promise<T>,
+  encode: (answer: T) => JsonValue,
+): Promise<JsonObject> {
+  try {
+    return { format: CALL_FORMAT, answer: encode(await call()) };
+  } catch (error) {
+    if (error instanceof FencelineError) return { format: CALL_FORMAT, failure: encodeError(error) };
+    throw error;
+  }
+}
+
+/** `data_corrupt` for what `replyTo` never gives. */
+export function decodeReply<T>(value: unknown, decode: (answer: unknown) => T): Reply<T> {
+  return readObject("a reply", value, (fields) => {
+    checkFormat(fields, "a reply");
+    if (fields.has("failure")) return { kind: "failure", error: fields.object("failure", decodeError) };
+    return { kind: "answer", answer: decode(fields.json("answer")) };
+  });
+}
+
+export function checkFormat(fields: JsonFields, what: string): void {
+  const format = fields.integer("format", 1);
+  if (format !== CALL_FORMAT) throw unknownFormat(what, format, CALL_FORMAT);
+}
+
+function encodeError(error: FencelineError): JsonObject {
+  return {
+    code: error.code,
+    message: error.message,
+    retryable: error.retryable,
+    sideEffects: error.sideEffects,
+    // Facts for programs, as they go over HTTP: what is no JSON is left out there, too.
+    details: JSON.parse(JSON.stringify({ ...causeDetails(error.cause), ...error.details })),
+  };
+}
+
+/** What an error leaves out its causes may say, and those stay behind. */
+function causeDetails(cause: unknown): Readonly<Record<string, unknown>> {
+  if (!(cause instanceof FencelineError)) return {};
+  return { ...causeDetails(cause.cause), ...cause.details };
+}
+
+function decodeError(fields: JsonFields): FencelineError {
+  const details = fields.json("details");
+  if (typeof details !== "object" || details === null)
+    throw damaged("a failure", "its details are no object");
+  return new FencelineError(fields.oneOf("code", errorCodes), {
+    message: fields.text("message"),
+    retryable: fields.boolean("retryable"),
+    sideEffects: fields.oneOf("sideEffects", ["none", "possible"]),
+    details: { ...details },
+  });
+}

@@ -1,0 +1,69 @@
+/**
+ * What a failed SDK call says of its effect. Only a service's own refusal, or a connection that was never made,
+ * proves that nothing happened; silence, broken connections and every 5xx prove nothing (rule 21).
+ */
+import { FencelineError, type SideEffects } from "../../protocol/errors.ts";
+
+export interface CallFailure {
+  /** The service's name for it, or the system's. */
+  readonly name: string;
+  /** HTTP status, if there was an answer. */
+  readonly status: number | undefined;
+  readonly sideEffects: SideEffects;
+  /** The same call may soon succeed. */
+  readonly passes: boolean;
+}
+
+/** Raised before a connection stands: the request never left. */
+const neverSent = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
+/** The credentials' provider failed before anything was signed. */
+const neverSigned = new Set(["CredentialsProviderError"]);
+const throttles = new Set([
+  "ProvisionedThroughputExceededException",
+  "RequestLimitExceeded",
+  "Throttling",
+  "ThrottlingException",
+  "TooManyRequestsException",
+]);
+/** DynamoDB, MRSC: another region writes the item at this moment. The write is refused. */
+const REPLICATED_CONFLICT = "ReplicatedWriteConflictException";
+/** S3: another request for the key is under way. The write is refused. */
+const CONFLICT_STATUS = 409;
+
+export function callFailure(error: unknown): CallFailure {
+  const { name = "", code = "", $metadata } = fieldsOf(error);
+  const status = $metadata?.httpStatusCode;
+  const passes = throttles.has(name) || name === REPLICATED_CONFLICT || status === CONFLICT_STATUS;
+  const shown = name === "Error" || name === "" ? code || name || "unknown" : name;
+  if (neverSent.has(code) || neverSigned.has(name)) {
+    return { name: shown, status, sideEffects: "none", passes: false };
+  }
+  const isRefused = status !== undefined && status >= 400 && status < 500 && status !== 408;
+  return { name: shown, status, sideEffects: isRefused ? "none" : "possible", passes };
+}
+
+/**
+ * The failure as the protocol knows it. `what` names the call and where it went; `inDoubt`: an earlier attempt
+ * may have taken effect, whatever the last one proves of itself.
+ */
+export function unansweredCall(what: string, error: unknown, inDoubt = false): FencelineError {
+  if (error instanceof FencelineError) return error;
+  const { name, status, sideEffects } = callFailure(error);
+  const message = error instanceof Error ? error.message : String(error);
+  const said = status === undefined ? name : `${status} ${name}`;
+  return new FencelineError("unavailable", {
+    message: `${what}: ${said}: ${message}`,
+    sideEffects: inDoubt ? "possible" : sideEffects,
+    cause: error,
+  });
+}
+
+interface ErrorFields {
+  readonly name?: string;
+  readonly code?: string;
+  readonly $metadata?: { readonly httpStatusCode?: number };
+}
+
+function fieldsOf(error: unknown): ErrorFields {
+  return typeof error === "object" && error !== null ? error : {};
+}

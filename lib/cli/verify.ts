@@ -1,0 +1,116 @@
+/** `fenceline verify`: a workload against running regions, whose history is checked. */
+import { randomBytes } from "node:crypto";
+import type { Command } from "commander";
+import { LogClient } from "../client/log-client.ts";
+import type { VerifyReport } from "../client/verify/report.ts";
+import { verify, verifyLogName } from "../client/verify/verify.ts";
+import type { CommandContext } from "./command-context.ts";
+import { RefusedAnswer } from "./exit-codes.ts";
+import { ENDPOINT_DEFAULT, endpoint, wholeNumber } from "./options.ts";
+import { grouped, note, writeData } from "./output.ts";
+
+interface VerifyFlags {
+  readonly endpoint?: readonly string[];
+  readonly appenders: number;
+  readonly logs: number;
+  readonly duration: number;
+  readonly recordBytes: number;
+  readonly unknownMax: number;
+  readonly timeout: number;
+  readonly retryFor: number;
+  readonly followOwner: boolean;
+  readonly keep: boolean;
+  readonly json: boolean;
+}
+
+const HELP = `
+Appenders in all the regions that are named append records of their own, one at a time each; behind every
+acknowledgement the record is read strongly in another region. At the end all logs are read and compared with
+what was answered: nothing acknowledged lost, nothing twice, every record at the position that was answered,
+in its appender's order and in the order of time, and in no strong read missing.
+
+Exit code 3 if anything of that does not hold, if nothing was acknowledged, or if more outcomes are unknown
+than --unknown-max allows. Regions may be taken down and up meanwhile; allow for unknown outcomes then:
+    npx fenceline verify --endpoint http://127.0.0.1:4701 --endpoint http://127.0.0.1:4702 \\
+        --endpoint http://127.0.0.1:4703 --appenders 100 --duration 30 --unknown-max 5`;
+
+const collected = (text: string, before: readonly string[] = []) => [...before, endpoint(text)];
+
+export function addVerify(program: Command, context: CommandContext): void {
+  program
+    .command("verify")
+    .description("Runs a workload against regions and checks its history.")
+    .option(
+      "--endpoint <url>",
+      `a region's base URL; one for each region (default: ${ENDPOINT_DEFAULT})`,
+      collected,
+    )
+    .option("--appenders <n>", "appenders, in the regions in turn", wholeNumber(1, 10_000), 12)
+    .option("--logs <n>", "logs, which the appenders take in turn", wholeNumber(1, 10_000), 1)
+    .option("--duration <seconds>", "how long they append", wholeNumber(1, 86_400), 10)
+    .option("--record-bytes <n>", "bytes of a record", wholeNumber(1, 500_000), 100)
+    .option("--unknown-max <percent>", "unknown outcomes that are allowed", wholeNumber(0, 100), 1)
+    .option("--timeout <seconds>", "wait for an answer", wholeNumber(1, 600), 30)
+    .option(
+      "--retry-for <seconds>",
+      "how long the set-up and the final reading try",
+      wholeNumber(0, 86_400),
+      60,
+    )
+    .option("--follow-owner", "appenders go to the owner themselves, in place of being forwarded", false)
+    .option("--keep", "keep the logs; they are kept in any case if the verification fails", false)
+    .option("--json", "the report for programs", false)
+    .addHelpText("after", HELP)
+    .action((flags: VerifyFlags) => verifyCommand(flags, context));
+}
+
+async function verifyCommand(flags: VerifyFlags, { streams, signal }: CommandContext): Promise<void> {
+  const endpoints = flags.endpoint ?? [ENDPOINT_DEFAULT];
+  const timeoutMs = flags.timeout * 1_000;
+  const clients = endpoints.map((url) => new LogClient({ endpoint: url, timeoutMs }));
+  const prefix = `verify-${randomBytes(4).toString("hex")}`;
+  const report = await verify({
+    clients,
+    prefix,
+    appenders: flags.appenders,
+    logs: flags.logs,
+    durationMs: flags.duration * 1_000,
+    recordBytes: flags.recordBytes,
+    followOwner: flags.followOwner,
+    unknownShareMax: flags.unknownMax / 100,
+    patienceMs: flags.retryFor * 1_000,
+    signal,
+  });
+  await writeData(streams, `${flags.json ? JSON.stringify(report) : reportText(report, flags)}\n`);
+  if (!report.passed) {
+    note(streams, `The logs are kept: ${prefix}-0 and on.`);
+    throw new RefusedAnswer("the verification failed");
+  }
+  if (flags.keep) return;
+  const [client] = clients;
+  for (let index = 0; index < flags.logs; index++) {
+    await client
+      ?.deleteLog(verifyLogName(prefix, index))
+      .catch(() => note(streams, "a log could not be deleted"));
+  }
+}
+
+function reportText(report: VerifyReport, { unknownMax }: Pick<VerifyFlags, "unknownMax">): string {
+  const codes = Object.entries(report.codes).map(([code, count]) => `${code} ${grouped(count)}`);
+  const seconds = (ms: number) => `${(ms / 1_000).toFixed(2)} s`;
+  const share = `${(report.unknownShare * 100).toFixed(2)} %`;
+  return [
+    `${report.passed ? "passed" : "FAILED"}: ${grouped(report.violationCount)} violations`,
+    ...report.violations.map(({ promise, what }) => `  ${promise} ${what}`),
+    `logs            ${grouped(report.logs)}, with ${grouped(report.records)} records`,
+    `acknowledged    ${grouped(report.acknowledged)} of ${grouped(report.attempts)} attempts in ` +
+      `${seconds(report.durationMs)}, ${grouped(report.acknowledgedPerSecond)} per second`,
+    `unknown         ${grouped(report.unknown)}, ${share} of the attempts; ${unknownMax} % are allowed`,
+    `refused         ${grouped(report.refused)}, without effect`,
+    ...(codes.length === 0 ? [] : [`codes           ${codes.join(", ")}`]),
+    `strong reads    ${grouped(report.strongReads)} behind an acknowledgement, in another region; ` +
+      `${grouped(report.strongReadsFailed)} without an answer`,
+    `longest gap     ${seconds(report.longestGapMs)} without an accepted append, ` +
+      `from ${seconds(report.longestGapAtMs)} on; of one log ${seconds(report.longestGapOfOneLogMs)}`,
+  ].join("\n");
+}

@@ -1,0 +1,56 @@
+/** What a request says to the network, and what that says back: paths, queries, words. */
+import type { WireFormat } from "./log-client.ts";
+
+export interface RequestFields {
+  readonly method: "GET" | "PUT" | "POST" | "PATCH" | "DELETE";
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly format?: WireFormat | undefined;
+  readonly body?: unknown;
+  readonly prefer?: "no-forward";
+}
+
+export interface Answered<T> {
+  readonly status: number;
+  readonly json: T;
+  /** The region that owns the log, if the answer names it. */
+  readonly owner: string | undefined;
+}
+
+export function logPath(log: string, rest = ""): string {
+  return `/v1/logs/${encodeURIComponent(log)}${rest}`;
+}
+
+export function regionPath(region: string): string {
+  return `/v1/regions/${encodeURIComponent(region)}`;
+}
+
+/** Failures to connect: nothing can have reached the server. */
+export const NOT_CONNECTED = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+export function queryText(query: Readonly<Record<string, string | number | undefined>> = {}): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  if (given.length === 0) return "";
+  return `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`;
+}
+
+/** Undefined: it is no JSON. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the network said, in a word; "" if it said nothing of its own. */
+export function networkCode(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
+}

@@ -1,0 +1,247 @@
+/**
+ * What a deployed function is told of its deployment: the one contract between the infrastructure, which
+ * writes these variables, and the functions, which read them. Nothing else is read from the environment, save
+ * what Lambda and the SDK define themselves (AWS_REGION, AWS_ENDPOINT_URL and the like).
+ *
+ * E1 What is written here is read here: `…Variables` and `read…` are each other's inverse.
+ *    Its custom resources: one whose ServiceToken is a bookie function marks that bookie's new bucket; one
+ *    whose ServiceToken is an `auditor` function then registers its region's bookies. Both act on Create alone.
+ * E2 A function with a variable that is missing or wrong does not start; the error names it and what is
+ *    allowed.
+ */
+
+/** A variable's value cannot be used. */
+export class EnvironmentError extends Error {
+  override readonly name = "EnvironmentError";
+}
+
+export type LogLevel = "DEBUG" | "INFO" | "WARN" | "ERROR";
+export const logLevels: readonly LogLevel[] = ["DEBUG", "INFO", "WARN", "ERROR"];
+
+/** Attribute names of the tables' keys; all are strings. The lease table has a partition key alone. */
+export const tableKeys = { partition: "pk", sort: "sk" } as const;
+
+/** One bookie, its bucket's identity being part of its id: `region.name~storage` (rule 21). */
+export interface BookieEntry {
+  readonly id: string;
+  readonly region: string;
+  /** Availability zone id, or any other name of what fails together. */
+  readonly rack: string;
+  /** Name of its Lambda function in its region. */
+  readonly functionName: string;
+}
+
+export interface RegionEntry {
+  readonly region: string;
+  /** Name of the region's `append` function. */
+  readonly appendFunction: string;
+}
+
+export interface MetadataEntry {
+  readonly table: string;
+  readonly mode: "strong" | "home";
+  /** In mode `home`, and only there. */
+  readonly homeRegion?: string;
+  /**
+   * Regions in which the table can be read, the preferred ones first; the function's own goes first anyway.
+   * Only regions that really hold the table: an emulator has it in the home alone.
+   */
+  readonly replicas: readonly string[];
+  /** Mode `strong` with two replicas: the third vote. */
+  readonly witnessRegion?: string;
+}
+
+/** Quorum sizes of logs whose creator chooses none. */
+export interface ReplicationEntry {
+  readonly ensembleSize: number;
+  readonly writeQuorum: number;
+  readonly ackQuorum: number;
+  readonly minRegions: number;
+}
+
+/** Of every function. */
+export interface CommonSettings {
+  /** Names the deployment in logs and metrics. */
+  readonly deployment: string;
+  readonly logLevel: LogLevel;
+}
+
+/** Of the `append`, `read` and `auditor` functions. */
+export interface RegionSettings extends CommonSettings {
+  readonly regions: readonly RegionEntry[];
+  readonly bookies: readonly BookieEntry[];
+  readonly metadata: MetadataEntry;
+  /** The lease table of the function's own region. */
+  readonly leaseTable: string;
+  readonly defaultReplication: ReplicationEntry;
+}
+
+/** Of a bookie function. */
+export interface BookieSettings extends CommonSettings {
+  readonly bookieId: string;
+  /** The bucket that holds its slots, and nothing else. */
+  readonly bucket: string;
+}
+
+/** Variables by name, as Lambda takes them. All of a function's together may have 4 KB. */
+export type Variables = Record<string, string>;
+export type GivenVariables = Readonly<Record<string, string | undefined>>;
+
+const names = {
+  deployment: "FENCELINE_DEPLOYMENT",
+  logLevel: "FENCELINE_LOG_LEVEL",
+  regions: "FENCELINE_REGIONS",
+  bookies: "FENCELINE_BOOKIES",
+  metadata: "FENCELINE_METADATA",
+  leaseTable: "FENCELINE_LEASE_TABLE",
+  defaultReplication: "FENCELINE_DEFAULT_REPLICATION",
+  bookieId: "FENCELINE_BOOKIE_ID",
+  bucket: "FENCELINE_BUCKET",
+} as const;
+
+export function regionVariables(settings: RegionSettings): Variables {
+  return checked(readRegionSettings, {
+    ...commonVariables(settings),
+    [names.regions]: JSON.stringify(settings.regions.map((one) => [one.region, one.appendFunction])),
+    [names.bookies]: JSON.stringify(
+      settings.bookies.map((one) => [one.id, one.region, one.rack, one.functionName]),
+    ),
+    [names.metadata]: JSON.stringify(settings.metadata),
+    [names.leaseTable]: settings.leaseTable,
+    [names.defaultReplication]: JSON.stringify(settings.defaultReplication),
+  });
+}
+
+export function bookieVariables(settings: BookieSettings): Variables {
+  return checked(readBookieSettings, {
+    ...commonVariables(settings),
+    [names.bookieId]: settings.bookieId,
+    [names.bucket]: settings.bucket,
+  });
+}
+
+/** Throws EnvironmentError. */
+export function readRegionSettings(given: GivenVariables): RegionSettings {
+  const regions = rows(given, names.regions, 2);
+  const bookies = rows(given, names.bookies, 4);
+  for (const [id = ""] of bookies) storageOf(id);
+  return {
+    ...readCommon(given),
+    regions: regions.map(([region = "", appendFunction = ""]) => ({ region, appendFunction })),
+    bookies: bookies.map(([id = "", region = "", rack = "", functionName = ""]) => {
+      return { id, region, rack, functionName };
+    }),
+    metadata: readMetadata(given),
+    leaseTable: text(given, names.leaseTable),
+    defaultReplication: readReplication(given),
+  };
+}
+
+/** Throws EnvironmentError. */
+export function readBookieSettings(given: GivenVariables): BookieSettings {
+  const bookieId = text(given, names.bookieId);
+  storageOf(bookieId);
+  return { ...readCommon(given), bookieId, bucket: text(given, names.bucket) };
+}
+
+/** The identity of the storage that a bookie's id names (rule 21). Throws EnvironmentError. */
+export function storageOf(bookieId: string): string {
+  const [, storage] = /^[^~]+~([^~]+)$/.exec(bookieId) ?? [];
+  if (storage !== undefined) return storage;
+  throw new EnvironmentError(`a bookie's id reads region.name~storage, got ${JSON.stringify(bookieId)}`);
+}
+
+function commonVariables(settings: CommonSettings): Variables {
+  return { [names.deployment]: settings.deployment, [names.logLevel]: settings.logLevel };
+}
+
+function readCommon(given: GivenVariables): CommonSettings {
+  const level = text(given, names.logLevel);
+  const logLevel = logLevels.find((one) => one === level);
+  if (logLevel === undefined) throw wrong(names.logLevel, level, `one of ${logLevels.join(", ")}`);
+  return { deployment: text(given, names.deployment), logLevel };
+}
+
+function readMetadata(given: GivenVariables): MetadataEntry {
+  const fields = object(given, names.metadata);
+  const { table, mode, homeRegion, replicas, witnessRegion } = fields;
+  const refuse = (allowed: string) => wrong(names.metadata, text(given, names.metadata), allowed);
+  if (!isName(table)) throw refuse("an object with the name of a table");
+  if (mode !== "strong" && mode !== "home") throw refuse("mode strong or home");
+  if (!Array.isArray(replicas) || replicas.length === 0 || !replicas.every(isName)) {
+    throw refuse("a list of one replica or more");
+  }
+  if (mode === "home" ? !isName(homeRegion) : homeRegion !== undefined) {
+    throw refuse("a homeRegion in mode home, and only there");
+  }
+  if (witnessRegion !== undefined && (mode !== "strong" || !isName(witnessRegion))) {
+    throw refuse("a witnessRegion in mode strong only");
+  }
+  return {
+    table,
+    mode,
+    ...(isName(homeRegion) ? { homeRegion } : {}),
+    replicas,
+    ...(isName(witnessRegion) ? { witnessRegion } : {}),
+  };
+}
+
+function readReplication(given: GivenVariables): ReplicationEntry {
+  const fields = object(given, names.defaultReplication);
+  const size = (name: keyof ReplicationEntry): number => {
+    const value = fields[name];
+    if (typeof value === "number" && Number.isSafeInteger(value) && value >= 1) return value;
+    throw wrong(names.defaultReplication, JSON.stringify(fields), `${name} to be an integer from 1 on`);
+  };
+  return {
+    ensembleSize: size("ensembleSize"),
+    writeQuorum: size("writeQuorum"),
+    ackQuorum: size("ackQuorum"),
+    minRegions: size("minRegions"),
+  };
+}
+
+/** E1: what the functions would refuse is refused when it is written. */
+function checked(read: (given: GivenVariables) => unknown, variables: Variables): Variables {
+  read(variables);
+  return variables;
+}
+
+function text(given: GivenVariables, name: string): string {
+  const value = given[name];
+  if (value === undefined || value === "") throw wrong(name, value, "a value that is not empty");
+  return value;
+}
+
+/** A list of one or more lists of so many texts. */
+function rows(given: GivenVariables, name: string, columns: number): string[][] {
+  const value = json(given, name);
+  const isRow = (row: unknown): row is string[] =>
+    Array.isArray(row) && row.length === columns && row.every(isName);
+  if (Array.isArray(value) && value.length > 0 && value.every(isRow)) return value;
+  throw wrong(name, text(given, name), `a list of rows of ${columns} texts each`);
+}
+
+function object(given: GivenVariables, name: string): Readonly<Record<string, unknown>> {
+  const value = json(given, name);
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+  throw wrong(name, text(given, name), "an object");
+}
+
+function json(given: GivenVariables, name: string): unknown {
+  const value = text(given, name);
+  try {
+    return JSON.parse(value);
+  } catch {
+    throw wrong(name, value, "JSON");
+  }
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+function wrong(name: string, value: string | undefined, allowed: string): EnvironmentError {
+  const shown = value === undefined ? "is not set" : `is ${JSON.stringify(value.slice(0, 200))}`;
+  return new EnvironmentError(`the variable ${name} ${shown}; it must be ${allowed}: deploy again`);
+}

@@ -1,0 +1,82 @@
+/** What somebody should look at. Whom to tell is up to whoever deploys: alarms carry no actions. */
+import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import { Construct } from "constructs";
+import { counted, PERIOD, type WatchedRegion } from "./watched-region.ts";
+
+interface Watch {
+  readonly id: string;
+  readonly metric: IMetric;
+  readonly threshold: number;
+  /** Periods of five minutes in a row. */
+  readonly periods: number;
+  readonly says: string;
+}
+
+export class Alarms extends Construct {
+  constructor(scope: Construct, id: string, watched: WatchedRegion) {
+    super(scope, id);
+    const { names, region } = watched;
+    for (const watch of watchesOf(watched)) {
+      new Alarm(this, watch.id, {
+        alarmName: `${names.deployment}-${region}-${watch.id}`,
+        alarmDescription: watch.says,
+        metric: watch.metric,
+        threshold: watch.threshold,
+        evaluationPeriods: watch.periods,
+        comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+        treatMissingData: TreatMissingData.NOT_BREACHING,
+      });
+    }
+  }
+}
+
+function watchesOf(watched: WatchedRegion): readonly Watch[] {
+  const { api, functions, bookies } = watched;
+  const sum = { statistic: "Sum", period: PERIOD };
+  return [
+    {
+      id: "unknown-outcomes",
+      metric: counted(watched, "unknownOutcomes"),
+      threshold: 10,
+      periods: 1,
+      says: "Appends were answered without saying whether they happened: bookies or metadata are silent.",
+    },
+    {
+      id: "recoveries",
+      metric: counted(watched, "recoveries"),
+      threshold: 20,
+      periods: 3,
+      says: "Ledgers are recovered all the time: writers die, or two regions fence each other.",
+    },
+    {
+      id: "server-errors",
+      metric: api.metricServerError(sum),
+      threshold: 20,
+      periods: 1,
+      says: "Callers are answered 5xx.",
+    },
+    {
+      id: "auditor-errors",
+      metric: functions.auditor.function.metricErrors(sum),
+      threshold: 1,
+      periods: 3,
+      says: "The auditor fails: what was left behind is not recovered, what was deleted is not collected.",
+    },
+    ...bookies.flatMap(({ function: bookie }, index) => [
+      {
+        id: `bookie-${index + 1}-errors`,
+        metric: bookie.metricErrors(sum),
+        threshold: 50,
+        periods: 1,
+        says: "A bookie fails: a lost permission, a foreign bucket, or S3. It is replaced in new fragments.",
+      },
+      {
+        id: `bookie-${index + 1}-throttles`,
+        metric: bookie.metricThrottles(sum),
+        threshold: 1,
+        periods: 2,
+        says: "A bookie is refused concurrency: raise the account's quota of concurrent executions.",
+      },
+    ]),
+  ];
+}

@@ -1,0 +1,115 @@
+/**
+ * What each role may do, written out. A grant of CDK's own would give more than is used: `grantReadWrite` of
+ * a bucket, for one, has every `s3:Delete*` and `s3:Abort*` in it.
+ */
+import { Arn, ArnFormat, type Stack } from "aws-cdk-lib";
+import { PolicyStatement } from "aws-cdk-lib/aws-iam";
+import type { LogGroup } from "aws-cdk-lib/aws-logs";
+import type { Bucket } from "aws-cdk-lib/aws-s3";
+import type { Names } from "./names.ts";
+import type { Topology } from "./topology/topology.ts";
+
+/**
+ * Its own bucket only. Without ListBucket a missing key reads as "access denied", which is no answer at all
+ * (rule 21). Deleting serves the collection of DELETED ledgers (rule 15).
+ */
+export function mayUseBucket(bucket: Bucket): readonly PolicyStatement[] {
+  return [
+    new PolicyStatement({
+      sid: "Slots",
+      actions: ["s3:GetObject", "s3:PutObject", "s3:DeleteObject"],
+      resources: [bucket.arnForObjects("*")],
+    }),
+    new PolicyStatement({ sid: "Keys", actions: ["s3:ListBucket"], resources: [bucket.bucketArn] }),
+  ];
+}
+
+const metadataReads = ["dynamodb:GetItem", "dynamodb:Query"];
+const metadataWrites = [
+  "dynamodb:PutItem",
+  "dynamodb:UpdateItem",
+  "dynamodb:DeleteItem",
+  "dynamodb:ConditionCheckItem",
+];
+
+/** Metadata in every region that has a copy: a caller turns to the next one when its own is silent. */
+export function mayReadMetadata(stack: Stack, topology: Topology, names: Names): PolicyStatement {
+  return new PolicyStatement({
+    sid: "ReadMetadata",
+    actions: metadataReads,
+    resources: metadataRegions(topology).map((region) => tableArn(stack, region, names.metadataTable)),
+  });
+}
+
+export function mayWriteMetadata(stack: Stack, topology: Topology, names: Names): PolicyStatement {
+  const { metadata } = topology;
+  // In mode home every write goes to the home, and the role holds no right to do otherwise.
+  const regions = metadata.mode === "home" ? [metadata.home] : metadata.replicas;
+  return new PolicyStatement({
+    sid: "WriteMetadata",
+    actions: metadataWrites,
+    resources: regions.map((region) => tableArn(stack, region, names.metadataTable)),
+  });
+}
+
+export function mayUseLeases(stack: Stack, names: Names): PolicyStatement {
+  return new PolicyStatement({
+    sid: "Leases",
+    actions: ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"],
+    resources: [tableArn(stack, stack.region, names.leaseTable)],
+  });
+}
+
+/** Every bookie of the deployment, by name. */
+export function mayInvokeBookies(stack: Stack, topology: Topology, names: Names): PolicyStatement {
+  return mayInvoke(
+    stack,
+    "Bookies",
+    topology.regions.flatMap(({ name, bookies }) =>
+      bookies.map((bookie) => [name, names.bookieFunction(bookie)] as const),
+    ),
+  );
+}
+
+/** The append function of every listed region: to forward, and to ask an owner to settle a tail. */
+export function mayInvokeAppends(stack: Stack, topology: Topology, names: Names): PolicyStatement {
+  return mayInvoke(
+    stack,
+    "Appends",
+    topology.regions.map(({ name }) => [name, names.function("append")] as const),
+  );
+}
+
+export function mayWriteLog(logGroup: LogGroup): PolicyStatement {
+  return new PolicyStatement({
+    sid: "OwnLog",
+    actions: ["logs:CreateLogStream", "logs:PutLogEvents"],
+    resources: [logGroup.logGroupArn],
+  });
+}
+
+function mayInvoke(
+  stack: Stack,
+  sid: string,
+  functions: readonly (readonly [region: string, name: string])[],
+): PolicyStatement {
+  return new PolicyStatement({
+    sid,
+    actions: ["lambda:InvokeFunction"],
+    resources: functions.map(([region, name]) => functionArn(stack, region, name)),
+  });
+}
+
+/** Regions in which the metadata table can be read, the home or the first replica first. */
+export function metadataRegions({ metadata }: Topology): readonly string[] {
+  return metadata.mode === "home" ? [metadata.home, ...metadata.replicas] : metadata.replicas;
+}
+
+export function functionArn(stack: Stack, region: string, name: string): string {
+  const parts = { service: "lambda", resource: "function", resourceName: name, region };
+  return Arn.format({ ...parts, arnFormat: ArnFormat.COLON_RESOURCE_NAME }, stack);
+}
+
+function tableArn(stack: Stack, region: string, name: string): string {
+  return Arn.format({ service: "dynamodb", resource: "table", resourceName: name, region }, stack);
+}

@@ -1,0 +1,55 @@
+/** What a region's functions are told: the contract in lib/environment.ts, filled in from the topology. */
+import { type BookieSettings, type LogLevel, logLevels, type RegionSettings } from "../environment.ts";
+import type { Names } from "./names.ts";
+import { metadataRegions } from "./permissions.ts";
+import { nearestFirst } from "./topology/region-sets.ts";
+import { defaultReplication } from "./topology/replication.ts";
+import type { Topology, TopologyBookie } from "./topology/topology.ts";
+
+export function regionSettings(topology: Topology, names: Names, region: string): RegionSettings {
+  const { metadata } = topology;
+  const replicas = nearestFirst(region, metadataRegions(topology));
+  return {
+    deployment: names.deployment,
+    logLevel: logLevelOf(topology),
+    regions: topology.regions.map(({ name }) => ({ region: name, appendFunction: names.function("append") })),
+    bookies: topology.regions.flatMap(({ name, bookies }) =>
+      bookies.map((bookie) => ({
+        id: names.bookieId(name, bookie),
+        region: name,
+        rack: bookie.rack,
+        functionName: names.bookieFunction(bookie),
+      })),
+    ),
+    metadata: {
+      table: names.metadataTable,
+      mode: metadata.mode,
+      replicas,
+      ...(metadata.mode === "home" ? { homeRegion: metadata.home } : {}),
+      ...(metadata.mode === "strong" && metadata.witness !== undefined
+        ? { witnessRegion: metadata.witness }
+        : {}),
+    },
+    leaseTable: names.leaseTable,
+    defaultReplication: defaultReplication(topology),
+  };
+}
+
+export function bookieSettings(
+  topology: Topology,
+  names: Names,
+  bookie: { readonly region: string; readonly bookie: TopologyBookie; readonly bucket: string },
+): BookieSettings {
+  return {
+    deployment: names.deployment,
+    logLevel: logLevelOf(topology),
+    bookieId: names.bookieId(bookie.region, bookie.bookie),
+    bucket: bookie.bucket,
+  };
+}
+
+export function logLevelOf({ logLevel }: Topology): LogLevel {
+  const found = logLevels.find((one) => one.toLowerCase() === logLevel);
+  if (found === undefined) throw new RangeError(`no log level ${logLevel}`);
+  return found;
+}

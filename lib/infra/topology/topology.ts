@@ -1,0 +1,125 @@
+/**
+ * The topology file: what is deployed where. It is read and checked whole before there is any construct, so
+ * that a mistake is told in the file's own words and not by a stack that failed half way.
+ */
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { topologyFaults } from "./topology-faults.ts";
+
+/** CloudWatch keeps logs for one of these numbers of days. */
+const retentionDays = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 3653];
+const regionName = z.string().regex(/^[a-z]{2}-(gov-)?[a-z]+-\d$/, "is no AWS region, such as us-east-1");
+
+/** Whoever adds a bookie is handed an identity that nobody has had before. */
+function newStorage(): string {
+  const fresh = Array.from(randomBytes(8), (byte) => (byte % 32).toString(32)).join("");
+  return (
+    'is the identity of a bucket that is made for this bookie alone; take a new one: "storage": ' +
+    `"${fresh}"`
+  );
+}
+
+const bookie = z.strictObject({
+  /** Its function carries it, and its id. */
+  name: z.string().regex(/^[a-z][a-z0-9]{0,5}$/, "is 1 to 6 lower-case letters and digits, such as b1"),
+  /** The id of an availability zone: the failure domain inside the region. */
+  rack: z.string().regex(/^[a-z]{3,6}\d-az\d{1,2}$/, "is an availability zone id, such as use1-az4"),
+  /**
+   * Identity of its bucket, part of the bucket's name and of the bookie's id. Another bucket is another
+   * bookie: this value is never used twice in a deployment (rule 21).
+   */
+  storage: z.string({ error: newStorage }).regex(/^[a-z0-9]{8}$/, { error: newStorage }),
+});
+
+const size = z.number().int().min(1).max(60);
+
+const preset = z.union([
+  z.enum(["standard", "economy", "resilient", "single-region"]),
+  z.strictObject({ ensembleSize: size, writeQuorum: size, ackQuorum: size, minRegions: size }),
+]);
+
+const schema = z.strictObject({
+  format: z.literal(1),
+  /** What every name begins with; another prefix is another deployment. */
+  namePrefix: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{1,14}[a-z0-9]$/, "is 3 to 16 lower-case letters, digits and hyphens"),
+  metadata: z.discriminatedUnion("mode", [
+    z.strictObject({
+      mode: z.literal("strong"),
+      replicas: z.array(regionName),
+      witness: regionName.optional(),
+    }),
+    z.strictObject({
+      mode: z.literal("home"),
+      home: regionName,
+      /** Other regions with a copy for reads that may be stale. */
+      replicas: z.array(regionName).default([]),
+    }),
+  ]),
+  regions: z.array(z.strictObject({ name: regionName, bookies: z.array(bookie).min(1) })).min(1),
+  /** S3's name for how slots are stored. */
+  storageClass: z.literal("STANDARD", {
+    error: "must be STANDARD: slots are small and written once, and other classes need other buckets",
+  }),
+  /** Quorum sizes that the topology must admit; a log whose creator chooses none gets the first. */
+  presets: z.array(preset).min(1),
+  /** How long the functions' own logs are kept. */
+  retentionDays: z
+    .number()
+    .refine((days) => retentionDays.includes(days), `is one of ${retentionDays.join(", ")}`),
+  logLevel: z.enum(["debug", "info", "warn", "error"]),
+});
+
+export type Topology = z.infer<typeof schema>;
+export type TopologyRegion = Topology["regions"][number];
+export type TopologyBookie = TopologyRegion["bookies"][number];
+export type TopologyPreset = Topology["presets"][number];
+
+/** The topology is not one that can be deployed; the message lists everything that is wrong with it. */
+export class TopologyError extends Error {
+  override readonly name = "TopologyError";
+}
+
+/** Throws TopologyError. */
+export function readTopology(path: string): Topology {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    throw new TopologyError(
+      `the topology file ${path} cannot be read (${error instanceof Error ? error.message : error}); name ` +
+        "another with --context topology=<path>",
+    );
+  }
+  return parseTopology(text, path);
+}
+
+/** Throws TopologyError. */
+export function parseTopology(text: string, path: string): Topology {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    throw refused(path, [`is no JSON: ${error instanceof Error ? error.message : error}`]);
+  }
+  const { success, data, error } = schema.safeParse(json);
+  if (!success) throw refused(path, error.issues.flatMap(wordsOf));
+  const faults = topologyFaults(data);
+  if (faults.length > 0) throw refused(path, faults);
+  return data;
+}
+
+function refused(path: string, faults: readonly string[]): TopologyError {
+  return new TopologyError([`${path} is no topology to deploy:`, ...faults].join("\n  - "));
+}
+
+function wordsOf(issue: z.core.$ZodIssue): readonly string[] {
+  const at = issue.path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("");
+  const where = at.replace(/^\./, "") || "the file";
+  if (issue.code === "invalid_union" && issue.path[0] === "presets") {
+    return [`${where}: neither a preset's name nor { ensembleSize, writeQuorum, ackQuorum, minRegions }`];
+  }
+  return [`${where}: ${issue.message}`];
+}

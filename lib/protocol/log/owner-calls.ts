@@ -1,0 +1,157 @@
+/**
+ * One region's calls to the owners of logs, and what it learns from them. An answer is a sign of life, a late
+ * one and a refusal too; a call that ran out of the caller's patience says nothing, for it may be slow. Only
+ * questions that cost the owner nothing, and calls that failed, are evidence.
+ */
+import { unavailable } from "../errors.ts";
+import type { LogIncarnation, Region } from "../ids.ts";
+import { limits } from "../limits.ts";
+import type { Timer } from "../ports.ts";
+import { within } from "../waiting.ts";
+import type { ForwardAnswer, LogPorts, OwnerAnswer, OwnerRequest, RegionAppends } from "./log-ports.ts";
+import type { AppendRequest } from "./operations.ts";
+import type { OwnerEvidence } from "./owner-evidence.ts";
+import { countAnswer, countFailure, judgeSilence } from "./owner-silence.ts";
+import type { LogIdentity } from "./start-segment.ts";
+import type { LeasePorts } from "./writer-lease.ts";
+
+export class OwnerCalls {
+  readonly #asking = new Map<Region, Promise<boolean>>();
+  readonly #leases: LeasePorts | undefined;
+
+  constructor(
+    private readonly ports: LogPorts,
+    private readonly regions: RegionAppends,
+    private readonly evidence: OwnerEvidence,
+  ) {
+    const { leases, clock, random } = ports;
+    this.#leases = leases === undefined ? undefined : { leases: leases.store, clock, random };
+  }
+
+  noteOwner(log: LogIncarnation, owner: Region | undefined): void {
+    this.evidence.noteOwner(log, owner);
+  }
+
+  /** What operators say: it is draining or lost, and `by` is not. */
+  isGivenUp(owner: Region, by: Region = this.ports.region): boolean {
+    return !this.isAccepting(owner) && this.isAccepting(by);
+  }
+
+  isAccepting(region: Region): boolean {
+    return (this.ports.topology.states?.().regions.get(region) ?? "accepting") === "accepting";
+  }
+
+  /** Whether the owner's silence allows a takeover, as far as this region's processes know together. */
+  async isSilent(log: LogIncarnation, owner: Region): Promise<boolean> {
+    if (this.evidence.isLeftAlone(log, owner)) return false;
+    if (this.#leases === undefined) return this.evidence.isSilent(log, owner);
+    try {
+      const verdict = await judgeSilence(this.#leases, log, owner);
+      return verdict === "silent" || (verdict === "unsure" && this.evidence.isSilent(log, owner));
+    } catch {
+      return false; // A region without its lease table takes nothing over.
+    }
+  }
+
+  /** Undefined: it did not answer. Those who ask at the same time ask once. */
+  async canOwn(log: LogIncarnation, owner: Region): Promise<boolean | undefined> {
+    const asking = this.#asking.get(owner) ?? this.#ask(log, owner);
+    this.#asking.set(owner, asking);
+    try {
+      return await within(this.ports.clock, limits.ownerAskTimeoutMs, `asking ${owner}`, () => asking);
+    } catch {
+      await this.#failed(log, owner);
+      return undefined;
+    } finally {
+      if (this.#asking.get(owner) === asking) this.#asking.delete(owner);
+    }
+  }
+
+  #ask(log: LogIncarnation, owner: Region): Promise<boolean> {
+    return this.regions.canOwn(owner, log).then((canOwn) => {
+      this.#answered(log, owner);
+      return canOwn;
+    });
+  }
+
+  /**
+   * Sends the append to the owner, with time for its answer to come back. While there is none the owner is
+   * asked whether it lives; once it counts as silent, this rejects.
+   */
+  async forward(
+    log: LogIdentity,
+    owner: Region,
+    request: AppendRequest,
+    leftMs: number,
+  ): Promise<ForwardAnswer> {
+    const { clock } = this.ports;
+    const giveUpAtMs = clock.monotonicMs() + leftMs;
+    const timeoutMs = Math.max(1, leftMs - limits.forwardMarginMs);
+    const send = () =>
+      this.regions.append(owner, { ...request, route: "refuse", timeoutMs }).then((answer) => {
+        this.#answered(log.log, owner);
+        return answer;
+      });
+    try {
+      return await within(clock, leftMs, `an append to ${log.name} in ${owner}`, () =>
+        this.#watched(log.log, owner, giveUpAtMs, send),
+      );
+    } catch (error) {
+      if (clock.monotonicMs() >= giveUpAtMs) this.evidence.noteSlow(owner);
+      else await this.#failed(log.log, owner);
+      throw error;
+    }
+  }
+
+  /** Rejects if it got no answer in time. */
+  async request(
+    log: LogIdentity,
+    region: Region,
+    request: OwnerRequest,
+    timeoutMs: number,
+  ): Promise<OwnerAnswer> {
+    const { clock } = this.ports;
+    const what = `${request.kind} of ${log.name} in ${region}`;
+    const answer = await within(clock, timeoutMs, what, () => this.regions.ask(region, request));
+    this.#answered(log.log, region);
+    return answer;
+  }
+
+  #watched<T>(log: LogIncarnation, owner: Region, giveUpAtMs: number, send: () => Promise<T>): Promise<T> {
+    const { clock } = this.ports;
+    return new Promise<T>((resolve, reject) => {
+      let isOver = false;
+      let timer: Timer | undefined;
+      const over = (answer: () => void) => {
+        isOver = true;
+        timer?.cancel();
+        answer();
+      };
+      const look = async () => {
+        const isSilent = (await this.canOwn(log, owner)) === undefined && (await this.isSilent(log, owner));
+        if (isOver) return;
+        if (isSilent) return over(() => reject(unavailable(`${owner} has fallen silent`)));
+        if (clock.monotonicMs() < giveUpAtMs) wait();
+      };
+      const wait = () => {
+        timer = clock.startTimer(limits.ownerAskTimeoutMs, () => void look());
+      };
+      wait();
+      send().then(
+        (answer) => over(() => resolve(answer)),
+        (error) => over(() => reject(error)),
+      );
+    });
+  }
+
+  #answered(log: LogIncarnation, owner: Region): void {
+    this.evidence.noteAnswer(owner);
+    if (this.#leases === undefined || !this.evidence.isWorthTelling(log, owner)) return;
+    void countAnswer(this.#leases, log, owner); // Nobody waits for it; late, it delays a takeover.
+  }
+
+  async #failed(log: LogIncarnation, owner: Region): Promise<void> {
+    this.evidence.noteFailure(owner);
+    if (this.#leases !== undefined) await countFailure(this.#leases, log, owner);
+  }
+}

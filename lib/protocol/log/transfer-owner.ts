@@ -1,0 +1,187 @@
+/**
+ * Moves the ownership of logs between regions: on request, and away from a region that is draining or cannot
+ * own.
+ *
+ *     owner?  ──it is the target──> done
+ *        │ here ──> appends wait, the pen is laid down, the target elects itself
+ *        │ elsewhere ──> the owner is asked to hand over
+ *        └─ nobody, silent, given up, cannot own ──> the target takes over
+ *
+ * K1 What ends a transfer is what the last segment says, read consistently; everything else may be repeated.
+ * K2 While this process hands a log over, its own appends to it wait; then they follow the log.
+ */
+import { FencelineError } from "../errors.ts";
+import type { LogIncarnation, Region } from "../ids.ts";
+import { limits } from "../limits.ts";
+import { pause, within } from "../waiting.ts";
+import { ownerSilent } from "./append-errors.ts";
+import { handOver, takeOver } from "./hand-over.ts";
+import type { LogPorts, OwnerAnswer, OwnerRequest } from "./log-ports.ts";
+import type { LogWriter } from "./log-writer.ts";
+import type { Ownership } from "./operations.ts";
+import type { OwnerCalls } from "./owner-calls.ts";
+import { checkRegion, knownRegions } from "./prefer-region.ts";
+import { restartPause } from "./restart-pause.ts";
+import { lastItem } from "./segments.ts";
+import type { LogIdentity } from "./start-segment.ts";
+
+export class OwnerTransfer {
+  /** Logs that this process is handing over (K2). */
+  readonly #leaving = new Map<LogIncarnation, Promise<unknown>>();
+  /** When it last tried to be rid of a log; least recent first. */
+  readonly #triedAtMs = new Map<LogIncarnation, number>();
+
+  constructor(
+    private readonly ports: LogPorts,
+    private readonly calls: OwnerCalls,
+  ) {}
+
+  /** Resolves once this process is not handing the log over; whoever looks again then may write to it. */
+  async settled({ log }: LogIdentity): Promise<void> {
+    for (let under = this.#leaving.get(log); under !== undefined; under = this.#leaving.get(log)) {
+      await under.catch(() => {});
+    }
+  }
+
+  isLeaving({ log }: LogIdentity): boolean {
+    return this.#leaving.has(log);
+  }
+
+  /** Throws as `AppendOperations.transferOwner` does. */
+  async transfer(log: LogIdentity, writer: LogWriter, to: Region): Promise<Ownership> {
+    this.#checkTarget(to);
+    const { clock } = this.ports;
+    const giveUpAtMs = clock.monotonicMs() + limits.transferTimeoutMs;
+    let reason: unknown;
+    for (let attempt = 1; clock.monotonicMs() < giveUpAtMs; attempt++) {
+      const now = await ownershipOf(this.ports, log);
+      if (now.owner === to) return now; // K1
+      this.calls.noteOwner(log.log, now.owner);
+      try {
+        await this.#step(log, writer, now.owner, to);
+        continue;
+      } catch (error) {
+        if (!(error instanceof FencelineError) || !(error.retryable || error.code === "fenced")) throw error;
+        reason = error;
+      }
+      await restartPause(this.ports, Math.min(attempt, 4));
+    }
+    throw new FencelineError("not_ready", {
+      message: `log ${log.name}: region ${to} did not become its owner in time; ask who owns it, try again`,
+      sideEffects: "possible",
+      details: { phase: "transferring" },
+      cause: reason,
+    });
+  }
+
+  /**
+   * A region that should not own, or cannot, looks for another one that can. False: there is none, or it was
+   * tried a moment ago; the log stays here.
+   */
+  async leave(log: LogIdentity, writer: LogWriter): Promise<boolean> {
+    const { clock, topology, region } = this.ports;
+    const nowMs = clock.monotonicMs();
+    if (nowMs - (this.#triedAtMs.get(log.log) ?? Number.NEGATIVE_INFINITY) < limits.handOverPauseMs)
+      return false;
+    this.#noteTry(log.log, nowMs);
+    for (const other of knownRegions(topology)) {
+      if (other === region || !this.calls.isAccepting(other)) continue;
+      if ((await this.calls.canOwn(log.log, other)) !== true) continue;
+      const left = this.handOver(log, writer, other);
+      const moved = await left.then(
+        () => true,
+        () => false,
+      );
+      if (moved) return true;
+    }
+    return false;
+  }
+
+  /** The owner's part, here. */
+  async handOver(log: LogIdentity, writer: LogWriter, to: Region): Promise<Ownership> {
+    await this.settled(log);
+    const leaving = this.#handOver(log, writer, to).finally(() => {
+      if (this.#leaving.get(log.log) === leaving) this.#leaving.delete(log.log);
+    });
+    this.#leaving.set(log.log, leaving);
+    return await leaving;
+  }
+
+  async #handOver(log: LogIdentity, writer: LogWriter, to: Region): Promise<Ownership> {
+    const { ports } = this;
+    const elect = () => this.#elect(log, to, ports.region);
+    await this.#layDown(log, writer);
+    try {
+      return await handOver(ports, log, elect);
+    } catch (error) {
+      // Without its lease table it cannot lay the pen down: the next owner recovers.
+      if (error instanceof FencelineError && error.details.cannot_own === true) return await elect();
+      throw error;
+    }
+  }
+
+  /** What was sent is answered, and no append waits any more. */
+  async #layDown(log: LogIdentity, writer: LogWriter): Promise<void> {
+    const { clock } = this.ports;
+    await within(clock, limits.leaseWaitMs, `laying down the pen of log ${log.name}`, async () => {
+      await writer.release();
+      while (!writer.isIdle) {
+        await pause(clock, limits.leasePollMs);
+        await writer.release();
+      }
+    });
+  }
+
+  async #step(log: LogIdentity, writer: LogWriter, owner: Region | undefined, to: Region): Promise<void> {
+    if (owner === undefined) return void (await this.#elect(log, to, undefined));
+    if (owner === this.ports.region) return void (await this.handOver(log, writer, to));
+    const isGone = this.calls.isGivenUp(owner, to) || (await this.calls.isSilent(log.log, owner));
+    const canOwn = isGone ? false : await this.calls.canOwn(log.log, owner);
+    if (canOwn === false) return void (await this.#elect(log, to, owner));
+    if (canOwn === undefined) throw ownerSilent(log.name, owner); // After a few of these it is.
+    const request = { kind: "hand-over", log: log.name, to } as const;
+    checkDone(await this.#ask(log, owner, request));
+  }
+
+  /** The next owner's part, here or there. */
+  async #elect(log: LogIdentity, to: Region, from: Region | undefined): Promise<Ownership> {
+    if (to === this.ports.region) return await takeOver(this.ports, log, from);
+    const request = { kind: "take-over", log: log.name, ...(from === undefined ? {} : { from }) } as const;
+    return checkDone(await this.#ask(log, to, request)) ?? {};
+  }
+
+  #ask(log: LogIdentity, region: Region, request: OwnerRequest): Promise<OwnerAnswer> {
+    return this.calls.request(log, region, request, limits.transferTimeoutMs / 2);
+  }
+
+  #checkTarget(to: Region): void {
+    checkRegion(this.ports.topology, to);
+    if (this.calls.isAccepting(to)) return;
+    throw new FencelineError("invalid_request", {
+      message: `region ${to} is not accepting, so it takes no logs; accept it first, or name another one`,
+    });
+  }
+
+  #noteTry(log: LogIncarnation, nowMs: number): void {
+    this.#triedAtMs.delete(log);
+    this.#triedAtMs.set(log, nowMs);
+    const oldest = this.#triedAtMs.keys().next().value;
+    if (this.#triedAtMs.size > limits.knownLogsMax && oldest !== undefined) this.#triedAtMs.delete(oldest);
+  }
+}
+
+/** Read consistently. Throws `log_sealed`: a log with an end has no owner any more. */
+export async function ownershipOf(ports: Pick<LogPorts, "metadata">, log: LogIdentity): Promise<Ownership> {
+  const last = await lastItem(ports.metadata, log.log, "consistent");
+  if (last === undefined) return {};
+  if (last.kind === "segment") return { owner: last.item.ownerRegion, epoch: last.item.number };
+  throw new FencelineError("log_sealed", {
+    message: `log ${log.name} was sealed at ${last.first}; nobody owns it any more`,
+    details: { tail: last.first },
+  });
+}
+
+function checkDone(answer: OwnerAnswer): Ownership | undefined {
+  if (answer.kind === "refused") throw answer.error;
+  return answer.ownership;
+}

@@ -1,0 +1,200 @@
+/** Topologies that are refused before there is a construct, with what is allowed and what to do. */
+import { describe, expect, it, test } from "vitest";
+import { nearestFirst, regionSets, zonePrefix } from "../../lib/infra/topology/region-sets.ts";
+import { survivableLosses } from "../../lib/infra/topology/survivable-losses.ts";
+import { readTopology, type Topology, TopologyError } from "../../lib/infra/topology/topology.ts";
+import { five, home, parsed, strong, topologyOf, withWitness } from "./topologies.ts";
+
+/** Loose on purpose: what tests spoil is no topology any more. */
+// biome-ignore lint/suspicious/noExplicitAny: a file's JSON, about to be spoilt
+function spoilt(count: number, metadata: Topology["metadata"], spoil: (topology: any) => void): unknown {
+  const topology = structuredClone(topologyOf(count, metadata));
+  spoil(topology);
+  return topology;
+}
+
+function refusal(topology: unknown): string {
+  try {
+    parsed(topology);
+  } catch (error) {
+    expect(error).toBeInstanceOf(TopologyError);
+    return (error as Error).message;
+  }
+  throw new Error("it was accepted");
+}
+
+describe("a topology", () => {
+  test("the repository's own is one", () => {
+    const topology = readTopology("topology.json");
+    expect(topology.regions.map(({ name }) => name)).toEqual(["us-east-1", "us-east-2", "us-west-2"]);
+  });
+
+  it.each([
+    [1, strong],
+    [2, withWitness],
+    [3, strong],
+    [5, strong],
+    [1, home],
+    [5, home],
+  ] as const)("%i regions in mode %j are legal", (count, metadata) => {
+    expect(parsed(topologyOf(count, metadata)).regions).toHaveLength(count);
+  });
+
+  it.each([
+    [
+      "a mode that there is not",
+      spoilt(3, strong, (t) => (t.metadata.mode = "eventual")),
+      "'strong' | 'home'",
+    ],
+    ["a key that means nothing", spoilt(3, strong, (t) => (t.colour = 1)), 'Unrecognized key: "colour"'],
+    ["a region twice", spoilt(3, strong, (t) => t.regions.push(t.regions[0])), "us-east-1 is named twice"],
+    [
+      "a bookie twice",
+      spoilt(3, strong, (t) => (t.regions[0].bookies[1].name = "b1")),
+      "bookies of us-east-1: b1 is named twice",
+    ],
+    [
+      "a bucket for two bookies (rule 21)",
+      spoilt(3, strong, (t) => (t.regions[0].bookies[1].storage = "store1b1")),
+      "storage: store1b1 is named twice",
+    ],
+    [
+      "a bookie without its bucket's identity (rule 21)",
+      spoilt(3, strong, (t) => delete t.regions[2].bookies[0].storage),
+      'regions[2].bookies[0].storage: is the identity of a bucket that is made for this bookie alone; take a new one: "storage": "',
+    ],
+    [
+      "a rack elsewhere",
+      spoilt(3, strong, (t) => (t.regions[0].bookies[0].rack = "usw2-az1")),
+      "bookie b1 stands in usw2-az1, which is no zone of it; its zones are use1-az1",
+    ],
+    ["storage of another class", spoilt(3, strong, (t) => (t.storageClass = "GLACIER")), "must be STANDARD"],
+    [
+      "a retention that CloudWatch has not",
+      spoilt(3, strong, (t) => (t.retentionDays = 31)),
+      "is one of 1, 3, 5",
+    ],
+    [
+      "a preset that there is not",
+      spoilt(3, strong, (t) => (t.presets = ["best"])),
+      "neither a preset's name nor",
+    ],
+    [
+      "sizes that admission refuses, with the smallest legal ack quorum",
+      spoilt(3, strong, (t) => {
+        t.presets = [{ ensembleSize: 4, writeQuorum: 4, ackQuorum: 2, minRegions: 2 }];
+      }),
+      "must be at least 3 and at most 4",
+    ],
+    [
+      "a preset that needs more regions",
+      spoilt(1, strong, (t) => (t.presets = ["standard"])),
+      "minRegions 2 is more than the 1 regions",
+    ],
+    [
+      "two replicas and no witness",
+      spoilt(3, strong, (t) => t.metadata.replicas.pop()),
+      "takes exactly 3 without a witness",
+    ],
+    [
+      "four replicas",
+      spoilt(5, strong, (t) => (t.metadata.replicas = [...five.slice(0, 3), "eu-west-1"])),
+      "takes exactly 3",
+    ],
+    [
+      "three replicas and a witness",
+      spoilt(3, withWitness, (t) => t.metadata.replicas.push("us-east-2")),
+      "takes exactly 2 beside the witness us-east-2",
+    ],
+    [
+      "replicas on two continents",
+      spoilt(5, strong, (t) => (t.metadata.replicas[2] = "eu-west-1")),
+      "span several region sets",
+    ],
+    [
+      "a replica where there can be none",
+      spoilt(3, strong, (t) => (t.metadata.replicas[2] = "sa-east-1")),
+      "sa-east-1 can hold no strongly consistent replica",
+    ],
+    ["a home elsewhere", spoilt(3, home, (t) => (t.metadata.home = "eu-west-3")), "is none of the regions"],
+    ["a witness in mode home", spoilt(3, home, (t) => (t.metadata.witness = "us-east-2")), "witness"],
+    [
+      "the home as its own replica",
+      spoilt(3, home, (t) => t.metadata.replicas.push("us-east-1")),
+      "names the home us-east-1",
+    ],
+  ])("with %s is refused", (_, topology, words) => {
+    expect(refusal(topology)).toContain(words);
+  });
+
+  test("all that is wrong is told at once", () => {
+    const topology = spoilt(3, strong, (t) => {
+      t.regions[0].bookies[0].rack = "usw2-az1";
+      t.metadata.replicas.pop();
+      t.presets = ["standard", { ensembleSize: 2, writeQuorum: 2, ackQuorum: 1, minRegions: 2 }];
+    });
+    expect(refusal(topology).split("\n")).toHaveLength(4);
+  });
+
+  test("a file that is not there, or no JSON, is told by its name", () => {
+    expect(() => readTopology("nowhere.json")).toThrow("nowhere.json cannot be read");
+    expect(() => readTopology("README.md")).toThrow("README.md is no topology to deploy:\n  - is no JSON");
+  });
+});
+
+describe("survivable losses", () => {
+  const lossesOf = (topology: Topology) => survivableLosses(topology).map(({ regions }) => regions);
+
+  it.each([
+    [1, strong, [0]],
+    [2, withWitness, [0, 0]],
+    [3, strong, [1, 1]],
+    [5, strong, [1, 1]],
+    [5, home, [0, 0]],
+  ] as const)(
+    "%i regions in mode %j: min(R - minRegions, what the mode survives)",
+    (count, metadata, losses) => {
+      expect(lossesOf(topologyOf(count, metadata))).toEqual(losses);
+    },
+  );
+
+  test("mode home says which loss is not survived", () => {
+    const [standard] = survivableLosses(topologyOf(5, home));
+    expect(standard?.words).toContain("any 3 regions other than the home us-east-1 may be lost");
+    expect(standard?.words).toContain("without the home nothing goes on");
+  });
+
+  test("survivors that could not host a log are named", () => {
+    const lopsided = topologyOf(3, strong);
+    const [first, ...rest] = lopsided.regions;
+    const topology = { ...lopsided, regions: [{ ...first, bookies: first?.bookies.slice(0, 1) }, ...rest] };
+    const [standard] = survivableLosses(topology as Topology);
+    expect(standard?.warnings.join()).toContain("us-east-1 and us-east-2");
+  });
+});
+
+describe("regions", () => {
+  it.each([
+    ["us-east-1", "use1"],
+    ["eu-central-1", "euc1"],
+    ["ap-northeast-3", "apne3"],
+    ["us-gov-west-1", "usgw1"],
+    ["ap-southeast-2", "apse2"],
+  ])("zones of %s begin with %s", (region, prefix) => {
+    expect(zonePrefix(region)).toBe(prefix);
+  });
+
+  test("region sets have three or four regions, each in one set", () => {
+    expect(regionSets.map((set) => set.length)).toEqual([3, 4, 3]);
+    expect(new Set(regionSets.flat()).size).toBe(10);
+  });
+
+  test("the nearest replica comes first: one's own, then the continent's, then as listed", () => {
+    expect(nearestFirst("eu-west-1", ["us-east-1", "eu-central-1", "us-west-2"])[0]).toBe("eu-central-1");
+    expect(nearestFirst("us-west-2", ["us-east-1", "us-east-2", "us-west-2"])).toEqual([
+      "us-west-2",
+      "us-east-1",
+      "us-east-2",
+    ]);
+  });
+});

@@ -1,0 +1,160 @@
+/** Stories of evidence against an owner that several short-lived processes gather in one lease table. */
+import { expect, test } from "vitest";
+import { unavailable } from "../../../lib/protocol/errors.ts";
+import { region } from "../../../lib/protocol/ids.ts";
+import { limits } from "../../../lib/protocol/limits.ts";
+import { countAnswer, countFailure, judgeSilence } from "../../../lib/protocol/log/owner-silence.ts";
+import type { LeaseStore } from "../../../lib/protocol/ports.ts";
+import { LOG, LogWorld, recordOf } from "./log-world.ts";
+
+const east = region("east");
+
+async function ownedByEast() {
+  const w = await LogWorld.make({ leases: true, forwarding: true });
+  expect(await w.client("P", "east").append("a")).toEqual(["at 0"]);
+  const refuse = (client: string) =>
+    w.faults.at({ client, port: "region", target: "east" }, "before", Number.POSITIVE_INFINITY, () => {
+      throw unavailable("east is down", "none");
+    });
+  return { w, refuse };
+}
+
+const owners = async (w: LogWorld) =>
+  (await w.run(w.client("T", "north").reads.segments(LOG))).map(({ ownerRegion }) => ownerRegion);
+
+/** The lease table of the west, as its processes reach it. */
+const table = (w: LogWorld, leases: LeaseStore = w.leaseTable("west")) => ({
+  leases,
+  clock: w.world.clock,
+  random: w.client("random", "west").ports.random,
+});
+
+const judge = (w: LogWorld) => w.run(judgeSilence(table(w), w.log, east));
+
+const count = async (w: LogWorld, times: number, everyMs: number, leases?: LeaseStore) => {
+  for (let time = 0; time < times; time++) {
+    await w.run(countFailure(table(w, leases), w.log, east));
+    w.world.clock.jump(everyMs);
+  }
+};
+
+test("processes that see one failure each and are gone count together; none of them would do alone", async () => {
+  const { w, refuse } = await ownedByEast();
+  const patience = limits.ownerRetryPauseMs; // enough for one question
+  for (let number = 0; number < limits.ownerFailuresMin; number++) {
+    refuse(`Q${number}`);
+    const request = { log: LOG, records: [recordOf("lost")], timeoutMs: patience };
+    const error = await w.run(
+      w
+        .client(`Q${number}`, "west")
+        .appends.append(request)
+        .catch((e) => e),
+    );
+    expect(error).toMatchObject({ code: "not_ready", sideEffects: "none" });
+    await w.world.clock.advance(limits.ownerSilenceMs / 2);
+  }
+  refuse("Q9");
+  const started = w.world.clock.nowMs();
+  expect(await w.client("Q9", "west").append("b")).toEqual(["at 1"]);
+  // It has never seen this owner: it leaves it alone for a while, on its own clock (O2).
+  expect(w.world.clock.nowMs() - started).toBeGreaterThanOrEqual(limits.ownerGuardMs);
+  expect(await owners(w)).toEqual(["east", "west"]);
+});
+
+test("an answer to one process keeps the others from taking over", async () => {
+  const { w } = await ownedByEast();
+  await count(w, 5, limits.ownerSilenceMs);
+  expect(await judge(w)).toBe("silent");
+  await w.run(countAnswer(table(w), w.log, east));
+  expect(await judge(w)).toBe("heard");
+  w.world.clock.jump(limits.ownerSilenceMs);
+  expect(await judge(w)).toBe("unsure");
+});
+
+test("enough failures over enough time, neither alone", async () => {
+  const few = (await ownedByEast()).w;
+  await count(few, limits.ownerFailuresMin - 1, limits.ownerSilenceMs);
+  expect(await judge(few)).toBe("unsure");
+  const quick = (await ownedByEast()).w;
+  await count(quick, 20, 1);
+  expect(await judge(quick)).toBe("unsure");
+  const apart = (await ownedByEast()).w;
+  await count(apart, 5, limits.ownerFailureGapMaxMs + 1);
+  expect(await judge(apart)).toBe("unsure");
+});
+
+test("a failure whose reply is lost is counted once, and rivals at once are all counted", async () => {
+  const { w } = await ownedByEast();
+  const inner = w.leaseTable("west");
+  let lost = 0;
+  const lossy: LeaseStore = {
+    read: (log) => inner.read(log),
+    write: async (...given) => {
+      const answer = await inner.write(...given);
+      if (lost++ % 2 === 0) throw unavailable("the reply is lost");
+      return answer;
+    },
+  };
+  await count(w, 1, 0, lossy);
+  const failures = async () => (await inner.read(w.log))?.lease.ownerSilence?.failures;
+  expect(await failures()).toBe(1);
+  await w.run(Promise.all([1, 2, 3].map(() => countFailure(table(w), w.log, east))));
+  expect(await failures()).toBe(4);
+});
+
+test("16: a count goes over a lease that a process left clean, and the next one goes on in its ledger", async () => {
+  const { w } = await ownedByEast();
+  const [q, r] = [w.client("Q", "west"), w.client("R", "west")];
+  await w.run(q.appends.transferOwner(LOG, region("west")));
+  expect(await q.append("b")).toEqual(["at 1"]);
+  await q.release();
+  await count(w, 2, 0);
+  const recoveries = w.world.trace.filter((event) => event.event === "recovery-started").length;
+  expect(await r.append("c")).toEqual(["at 2"]);
+  expect(w.world.trace.filter((event) => event.event === "recovery-started")).toHaveLength(recoveries);
+  expect((await w.leaseTable("west").read(w.log))?.lease.ownerSilence).toBeUndefined();
+});
+
+test("slowness is not death: an owner that answers late, and over capacity, keeps its log", async () => {
+  const { w } = await ownedByEast();
+  const q = w.client("Q", "west");
+  w.faults.at({ client: "Q", port: "region" }, "after", Number.POSITIVE_INFINITY, () =>
+    w.world.clock.advance(0),
+  );
+  for (let time = 0; time < 6; time++) {
+    const held = w.faults.hold({ client: "Q", port: "region", call: "canOwn" });
+    const sending = q.sending(`slow${time}`);
+    await w.world.clock.advance(limits.ownerAskTimeoutMs + 100);
+    held.release();
+    expect((await w.run(sending))[0]).toMatch(/^at /);
+    await w.world.clock.advance(limits.ownerHeardMs);
+  }
+  expect(await owners(w)).toEqual(["east"]);
+});
+
+test("a caller without patience is no evidence: its forwarded append may merely be slow", async () => {
+  const { w } = await ownedByEast();
+  const q = w.client("Q", "west");
+  expect(await q.append("b")).toEqual(["at 1"]);
+  for (let time = 0; time < 6; time++) {
+    const held = w.faults.hold({ client: "P", port: "bookie", call: "add" });
+    const request = { log: LOG, records: [recordOf(`${time}`)], timeoutMs: 50 };
+    const error = await w.run(q.appends.append(request).catch((reason) => reason));
+    expect(error.code).toBe("unknown_outcome");
+    held.release();
+    await w.world.clock.advance(limits.ownerSilenceMs / 2);
+  }
+  expect((await owners(w)).every((owner) => owner === "east")).toBe(true);
+});
+
+test("an append in doubt is answered once its owner counts as silent, not when time is up", async () => {
+  const { w } = await ownedByEast();
+  const q = w.client("Q", "west");
+  expect(await q.append("b")).toEqual(["at 1"]);
+  w.faults.hold({ client: "Q", port: "region", target: "east" });
+  const started = w.world.clock.nowMs();
+  expect(await q.append("doubt")).toEqual(["unknown_outcome, side effects possible"]);
+  expect(w.world.clock.nowMs() - started).toBeLessThan(4_500);
+  expect(await q.append("c")).toEqual(["at 2"]);
+  expect(w.world.clock.nowMs() - started).toBeLessThan(5_000);
+});

@@ -1,0 +1,33 @@
+/** A worker process: runs one seed or one mutant after the other, as it is told. */
+import { allMutants } from "./mutants/all-mutants.ts";
+import { firstCatch } from "./mutants/first-catch.ts";
+import { drawPlan } from "./profiles/all-profiles.ts";
+import { reduced } from "./reduction.ts";
+import { runPlan } from "./run-plan.ts";
+import type { Job, JobDone } from "./workers.ts";
+
+// Whoever asked is gone, and with it everybody who would hear the answer.
+process.on("disconnect", () => process.exit(1));
+
+process.on("message", async (job: Job) => {
+  const done = await run(job);
+  const { user, system } = process.cpuUsage();
+  process.send?.({ ...done, cpuSeconds: (user + system) / 1e6 });
+});
+
+async function run(job: Job): Promise<Omit<JobDone, "cpuSeconds">> {
+  try {
+    if (job.kind === "mutant") {
+      const mutant = allMutants.find(({ name }) => name === job.name);
+      return { caught: mutant === undefined ? undefined : await firstCatch(mutant) };
+    }
+    const reduction = {
+      ...job.reduction,
+      operationsMax: job.reduction.operationsMax ?? Number.POSITIVE_INFINITY,
+    };
+    const { violation, counts } = await runPlan(reduced(drawPlan(job.profile, job.seed), reduction));
+    return { violation, counts: { ...counts, faults: [...counts.faults] } };
+  } catch (error) {
+    return { failure: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  }
+}
