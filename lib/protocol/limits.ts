@@ -154,6 +154,8 @@ export const limits = {
   ownerHeardMs: 2_000,
   /** Wait for a region to say whether it can own: a round trip around the world and a slow start. */
   ownerAskTimeoutMs: 700,
+  /** A forwarded append that takes longer makes its sender ask whether the owner lives. */
+  ownerWatchMs: 350,
   /**
    * Failures without an answer between them, and the time from the first to now, after which a log may be
    * taken over from its region: three waits, so that detection takes two to three seconds.
@@ -166,16 +168,8 @@ export const limits = {
   ownerGuardMs: 1_000,
   /** Pause before an owner that did not answer is tried again; a random part of as much again is added. */
   ownerRetryPauseMs: 100,
-  /** Failures whose names are kept beside their count: more than are under way at a time. */
-  ownerFailuresNamed: 16,
   /** Time kept back of a caller's patience when its append is forwarded, for the way back. */
   forwardMarginMs: 500,
-  /** Time for a log to change its owner: the opening of a segment, and the wait for the pen before it. */
-  transferTimeoutMs: 20_000,
-  /** Wait for the owner to settle a tail before one's own region takes over. */
-  settleWaitMs: 1_500,
-  /** Pause before a region that is draining, or cannot own, tries again to hand a log over. */
-  handOverPauseMs: 2_000,
 
   /** Logs whose open segment one process keeps. */
   warmWritersMax: 1_000,
@@ -227,10 +221,6 @@ assert(
   limits.ownerFailuresMin * (limits.ownerAskTimeoutMs + 2 * limits.ownerRetryPauseMs) + limits.leaseWaitMs <
     limits.appendDeadlineMs / 2,
   "an append outlives the detection of a silent owner",
-);
-assert(
-  limits.leaseWaitMs + limits.segmentOpenTimeoutMs < limits.transferTimeoutMs,
-  "a transfer outlives one wait for the lease and one opening of a segment",
 );
 assert(limits.batchBytesMax <= limits.waitingBytesMax, "one batch may wait");
 assert(limits.identityCheckAgeMaxMs <= MINUTE_MS, "rule 21: under a minute");

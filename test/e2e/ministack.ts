@@ -1,7 +1,7 @@
 /**
- * MiniStack, an emulator of AWS that needs no Docker and runs Node functions as processes of its own. Installed
- * by pip into a virtual environment under the checkout's ignored folder, bound to loopback on a free port,
- * stopped by its process id.
+ * MiniStack, an emulator of AWS that needs no Docker and runs Node functions as processes of its own.
+ * Installed by pip into a virtual environment under the checkout's ignored folder, bound to loopback on a
+ * free port, stopped by its process id.
  *
  *     await using emulator = await MiniStack.start();   // throws NoMiniStack if it cannot be had
  *     emulator.environment                              // for processes that talk to it: SDK, cdk, functions

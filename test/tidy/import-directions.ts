@@ -38,6 +38,7 @@ const table: readonly (readonly [folder: string, row: Row])[] = [
     {
       files: [
         "lib/environment.ts",
+        "lib/bundles",
         "lib/protocol/limits.ts",
         "lib/protocol/assert.ts",
         "lib/protocol/placement",
@@ -64,18 +65,17 @@ const table: readonly (readonly [folder: string, row: Row])[] = [
       node: true,
     },
   ],
-  ["lib/index.ts", { files: [protocol, "lib/client", "lib/adapters/aws", "lib/adapters/node"] }],
   [
-    "functions/*",
+    "lib/lambda",
     {
-      files: [protocol, formats, "lib/api", "lib/console", "lib/environment.ts"].concat(
-        "lib/adapters/aws",
-        "lib/adapters/node",
-      ),
+      files: [protocol, formats, "lib/api", "lib/environment.ts", "lib/adapters/aws", "lib/adapters/node"],
       packages: ["hono", "@aws-lambda-powertools/", "aws-lambda"],
       node: true,
     },
   ],
+  ["lib/bundles", { packages: ["esbuild"], node: true }],
+  ["lib/index.ts", { files: [protocol, "lib/client", "lib/adapters/aws", "lib/adapters/node"] }],
+  ["functions/*", { files: ["lib/lambda", "lib/environment.ts"], packages: ["aws-lambda"], node: true }],
   ["bin", { anythingBut: ["test"] }],
   ["test", { anythingBut: [] }],
 ];

@@ -22,6 +22,7 @@ import {
 } from "./draw-faults.ts";
 import { topologyChanges } from "./draw-topology.ts";
 import { drawWorld } from "./draw-world.ts";
+import { drawFunctionPlan, functionProfileNames } from "./function-profiles.ts";
 
 export interface Profile {
   readonly name: string;
@@ -152,9 +153,12 @@ export const profiles: readonly Profile[] = [
   },
 ];
 
-export const profileNames: readonly string[] = profiles.map(({ name }) => name);
+export const profileNames: readonly string[] = [...profiles.map(({ name }) => name), ...functionProfileNames];
 
 export function drawPlan(profileName: string, seed: number): Plan {
+  const name = profileName === "functions" ? turnOf(functionProfileNames, seed) : profileName;
+  const withFunctions = drawFunctionPlan(name, seed);
+  if (withFunctions !== undefined) return withFunctions;
   const profile = profiles.find(({ name }) => name === profileName);
   if (profile === undefined) {
     throw new RangeError(`no profile ${profileName}; there are ${profileNames.join(", ")}`);
@@ -170,10 +174,15 @@ export function drawPlan(profileName: string, seed: number): Plan {
   return { seed, profile: profile.name, world, actors, faults, workMs, calmMs, recoverWithinMs: 60_000 };
 }
 
-/** The profile of a seed when none is asked for: they take turns. */
+/** The profile of a seed when none is asked for: those without functions take turns; `functions` is the others. */
 export function profileOf(seed: number): string {
-  return profileNames[seed % profileNames.length] ?? "combined";
+  return turnOf(
+    profiles.map(({ name }) => name),
+    seed,
+  );
 }
+
+const turnOf = (names: readonly string[], seed: number): string => names[seed % names.length] ?? "combined";
 
 /** Ledgers alone, a log alone, or both in one world. */
 function drawActors(stage: Stage): ActorPlan[] {
