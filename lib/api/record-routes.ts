@@ -4,19 +4,19 @@ import { logName, seqNum } from "../protocol/ids.ts";
 import { limits } from "../protocol/limits.ts";
 import { ackAnswer, readAnswer, tailAnswer } from "./answers.ts";
 import { readAppend } from "./append-request.ts";
+import { appendAck, appendBody } from "./append-wire.ts";
 import {
   type ApiApp,
   type ApiOptions,
   answer,
-  appendHeaders,
   errorAnswers,
   formatHeader,
   logParams,
   nameOwner,
   prefersNoForward,
-  timeAnswer,
-  timingHeader,
+  recordsHeaders,
 } from "./routing.ts";
+import { timeAnswer, timingHeader } from "./server-timing.ts";
 import { strictQuery } from "./strict-query.ts";
 import * as wire from "./wire.ts";
 
@@ -26,14 +26,14 @@ const appendRecords = createRoute({
   summary: "Appends a batch atomically; answered when an ack quorum in enough regions holds it.",
   request: {
     params: logParams,
-    headers: appendHeaders,
+    headers: recordsHeaders,
     query: strictQuery({
       match_seq_num: wire.seqNumText.optional().openapi({
         description: "With application/octet-stream: append only if the record gets this seq_num.",
       }),
     }),
   },
-  responses: { 200: answer(wire.appendAck, "The batch is durable."), ...errorAnswers },
+  responses: { 200: answer(appendAck, "The batch is durable."), ...errorAnswers },
 });
 
 const readRecords = createRoute({
@@ -82,7 +82,7 @@ export function addRecordRoutes(app: ApiApp, options: ApiOptions): void {
       body: {
         required: true,
         content: {
-          "application/json": { schema: wire.appendBody },
+          "application/json": { schema: appendBody },
           "application/octet-stream": { schema: z.string().openapi({ format: "binary" }) },
         },
       },
@@ -90,11 +90,12 @@ export function addRecordRoutes(app: ApiApp, options: ApiOptions): void {
   });
   app.openapi({ ...appendRecords, hide: true }, async (c) => {
     const { log } = c.req.valid("param");
-    const { "log-format": format = "utf8", prefer } = c.req.valid("header");
+    const { "log-format": format = "utf8", prefer, "idempotency-key": key } = c.req.valid("header");
     const { match_seq_num } = c.req.valid("query");
     const request = await readAppend(c.req.raw, logName(log), format, match_seq_num);
     const route = prefersNoForward(prefer) ? "refuse" : "forward";
-    const ack = await options.append.append({ ...request, route });
+    const idempotent = key === undefined ? {} : { idempotencyKey: key };
+    const ack = await options.append.append({ ...request, ...idempotent, route });
     nameOwner(c, ack.ownerRegion, ack.epoch);
     return c.json(ackAnswer(log, ack), 200);
   });

@@ -3,16 +3,11 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context, MiddlewareHandler } from "hono";
 import type { Region, SegmentNumber } from "../protocol/ids.ts";
 import type { LogConfig } from "../protocol/items.ts";
-import type {
-  AppendOperations,
-  ReadCost,
-  ReadOperations,
-  RegionOperations,
-} from "../protocol/log/operations.ts";
+import { appendLimits } from "../protocol/log/append-limits.ts";
+import type { AppendOperations, ReadOperations, RegionOperations } from "../protocol/log/operations.ts";
 import { ApiError } from "./api-error.ts";
 import type { Health } from "./health.ts";
 import { checkRawPath, nameFault } from "./log-name.ts";
-import { serverTiming } from "./server-timing.ts";
 import { invalidRequest, type RequestPart } from "./validation.ts";
 import { logFormat, problem } from "./wire.ts";
 
@@ -65,17 +60,17 @@ export const appendHeaders = formatHeader.extend({
     }),
 });
 
-/** Of a read; like those of an append. */
-export const timingHeader = z.object({
-  prefer: z
+/** Of a POST of records; the log checks the key itself. */
+export const recordsHeaders = appendHeaders.extend({
+  "idempotency-key": z
     .string()
     .optional()
     .openapi({
       description:
-        "server-timing: the answer tells in Server-Timing what it took: the time in ms, requests to " +
-        "bookies (attempts), those that raced a slow one (hedges), of them those out of the region " +
-        "(cross-region-hedges), those sent on after a failure or silence (failovers), and from how far " +
-        "away the answers came (winner).",
+        `1 to ${appendLimits.producerIdLengthMax} printable ASCII characters, no spaces. A request that ` +
+        "repeats a key with the same records is answered with their positions and `duplicate: true`; with " +
+        `other records it is refused (422). Keys are kept for ${appendLimits.producerWindowMs / 60_000} ` +
+        "minutes at least. Not together with a producer.",
     }),
 });
 
@@ -84,15 +79,9 @@ export function prefersNoForward(prefer: string | undefined): boolean {
   return prefers(prefer, "no-forward");
 }
 
-function prefers(prefer: string | undefined, wanted: string): boolean {
+/** Whether a `Prefer` header names a preference. */
+export function prefers(prefer: string | undefined, wanted: string): boolean {
   return (prefer ?? "").split(",").some((preference) => preference.trim().toLowerCase() === wanted);
-}
-
-/** Tells what an answer cost, if the caller prefers to know. */
-export function timeAnswer(c: ApiContext, prefer: string | undefined, cost: ReadCost | undefined): void {
-  if (cost === undefined || !prefers(prefer, "server-timing")) return;
-  c.header("Server-Timing", serverTiming(cost));
-  c.header("Preference-Applied", "server-timing");
 }
 
 /** Every error of every route. */

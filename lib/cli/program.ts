@@ -1,6 +1,5 @@
 /** The commands, their options and their help. */
 import { Command, Option } from "commander";
-import { BATCH_HEADER } from "../client/ordered-append.ts";
 import { ReadTimings } from "../client/read-timings.ts";
 import { retrying } from "../client/retry.ts";
 import { appendCommand } from "./append.ts";
@@ -57,9 +56,9 @@ const APPEND_HELP = `
 Each line is a record, without its newline; what follows the last newline is a record too. Without files,
 or for "-", standard input is read. Lines that are not UTF-8 are kept byte for byte.
 
-Each batch is in the log once: it is sent with the seq_num that it must get, and when an answer is lost the
-log is asked what is there. The first record of each batch carries a header, ${BATCH_HEADER}, that tells it
-from an equal batch of another writer; with --match-seq-num there is none.
+Each batch is in the log once: this run is a producer whose batches are numbered, and one whose answer is lost
+is sent again under its number. With --match-seq-num it is sent with the seq_num that it must get, and the log
+is asked what is there.
 
 To be able to complete an append whatever stops it, this command included, say where the first line goes:
     npx fenceline append words words.txt --match-seq-num 0

@@ -2,6 +2,7 @@
  * The HTTP surface as typed calls, one request each. Nothing is sent twice here: whoever repeats a call knows
  * whether that is safe.
  */
+import type { AppendAckJson, AppendJson } from "../api/append-wire.ts";
 import type { DeletedJson, SealedJson, TrimmedJson } from "../api/log-end-wire.ts";
 import type { OwnershipJson } from "../api/owner-wire.ts";
 import type { Problem } from "../api/problem.ts";
@@ -13,8 +14,6 @@ import type {
   RegionStateJson,
 } from "../api/region-wire.ts";
 import type {
-  AppendAckJson,
-  AppendJson,
   CreatedLogJson,
   CreateLogJson,
   LedgerJson,

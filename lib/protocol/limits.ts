@@ -1,5 +1,6 @@
 /** Every bound of the protocol, its unit and its reason. Their relations are asserted on load. */
 import { assert } from "./assert.ts";
+import { PRODUCERS_BYTES_MAX } from "./log/append-limits.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -17,9 +18,9 @@ export const limits = {
   logNameBytesMax: 512,
   /**
    * Bytes of an entry's payload: a full batch and the record set's own framing (at most 32 bytes a record, 16
-   * a header).
+   * a header), and what an entry says of producers.
    */
-  entryPayloadBytesMax: MIB + 1_000 * (32 + 64 * 16) + 64,
+  entryPayloadBytesMax: MIB + 1_000 * (32 + 64 * 16) + PRODUCERS_BYTES_MAX + 64,
 
   // Ledger writer
   /** Adds of one writer that are not yet acknowledged: bounds memory and what recovery must read. */
@@ -92,6 +93,11 @@ export const limits = {
   // Log
   /** Payload bytes after which a segment is rolled, unless the log's configuration says otherwise. */
   segmentBytesMaxDefault: 256 * MIB,
+  /**
+   * Age after which one is rolled, unless the log's configuration says otherwise: what is retained by age goes
+   * by whole segments.
+   */
+  segmentAgeMaxMsDefault: 120 * MINUTE_MS,
   /** Times that an append starts again after losing an election or being fenced with nothing recorded. */
   appendRestartsMax: 8,
   /** How long an append may take before it answers with what is known. */

@@ -1,4 +1,6 @@
 /** A log in memory behind the surface's two interfaces; any operation can be told to fail. */
+import { NodeDigest } from "../../lib/adapters/node/node-digest.ts";
+import { SystemClock } from "../../lib/adapters/node/system-clock.ts";
 import { FencelineError } from "../../lib/protocol/errors.ts";
 import {
   type BookieId,
@@ -19,6 +21,7 @@ import {
 import type { LogConfig } from "../../lib/protocol/items.ts";
 import { closeLedger, type LedgerMetadata, newLedger } from "../../lib/protocol/ledger/ledger-metadata.ts";
 import { checkAppend } from "../../lib/protocol/log/append-checks.ts";
+import { batchProducer } from "../../lib/protocol/log/append-content.ts";
 import type {
   AppendAck,
   AppendOperations,
@@ -28,14 +31,15 @@ import type {
   LogRecord,
   Ownership,
   ReadAnswer,
-  ReadCost,
   ReadOperations,
   ReadRequest,
   RegionDescription,
   RegionOperations,
 } from "../../lib/protocol/log/operations.ts";
+import { producerRefusal } from "../../lib/protocol/log/producer-errors.ts";
+import { ProducerTable } from "../../lib/protocol/log/producer-table.ts";
 import type { BookieState, RegionState } from "../../lib/protocol/placement/placement.ts";
-import { ReadCounters } from "../../lib/protocol/reads/read-counters.ts";
+import { type ReadCost, ReadCounters } from "../../lib/protocol/reads/read-counters.ts";
 
 export const here = region("us-east-1");
 export const fakeLedgerId = ledgerId(42);
@@ -44,6 +48,7 @@ export const secretKey = tenure("5ec3e7").repeat(8);
 interface FakeLog {
   readonly description: LogDescription;
   readonly records: LogRecord[];
+  readonly producers: ProducerTable;
 }
 
 /** So many entries, the last of which was hedged and then answered from afar. */
@@ -54,6 +59,9 @@ function costOf(reads: number): ReadCost {
   counters.add({ attempts: 3, hedges: 1, crossRegionHedges: 1, failovers: 1, winner: "region eu-west-1" });
   return { elapsedMs: 41.25, counters };
 }
+
+const PORTS = { clock: new SystemClock(), digest: new NodeDigest() };
+const NEW = { kind: "new" } as const;
 
 export class FakeLogs implements AppendOperations, ReadOperations, RegionOperations {
   readonly logs = new Map<LogName, FakeLog>();
@@ -101,14 +109,20 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
       createdAtMs: 1,
       ...(preferred === undefined ? {} : { preferredRegion: preferred }),
     };
-    this.logs.set(name, { description, records: [] });
+    this.logs.set(name, { description, records: [], producers: new ProducerTable() });
     return { created: true, description, warnings: this.warnings };
   }
 
   async append(request: AppendRequest): Promise<AppendAck> {
     this.#failIfTold();
     checkAppend(request, 2_000_000_000_000);
-    const { records } = this.#find(request.log);
+    const { records, producers } = this.#find(request.log);
+    const producer = batchProducer(PORTS, request);
+    const verdict = producer === undefined ? NEW : producers.judge(producer, request.records.length);
+    if (verdict.kind === "duplicate") return this.#ack(verdict.batch, records.length, true);
+    if (producer !== undefined && verdict.kind !== "new") {
+      throw producerRefusal(request.log, producer, verdict);
+    }
     if (request.matchSeqNum !== undefined && request.matchSeqNum !== records.length) {
       throw new FencelineError("seq_num_mismatch", {
         message: `match_seq_num ${request.matchSeqNum} was given, the next record gets ${records.length}`,
@@ -122,11 +136,20 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
       const timestampMs = record.timestampMs ?? 7;
       records.push({ ...record, seqNum: seqNum(records.length), dlsn, timestampMs });
     });
+    const places = { start: records[first] as LogRecord, last: records.at(-1) as LogRecord };
+    if (producer !== undefined) {
+      const { seq, content } = producer;
+      producers.note(producer, { seq, content, count: request.records.length, ...places });
+    }
+    return this.#ack(places, records.length, false);
+  }
+
+  #ack(places: Pick<AppendAck, "start" | "last">, tail: number, duplicate: boolean): AppendAck {
     return {
-      start: records[first] as LogRecord,
-      last: records.at(-1) as LogRecord,
-      tail: seqNum(records.length),
+      ...places,
+      tail: seqNum(tail),
       durableIn: [here, region("us-west-2")],
+      duplicate,
       epoch: segmentNumber(3),
       ownerRegion: here,
     };

@@ -121,6 +121,7 @@ describe("records", () => {
       end: 2,
       tail: 2,
       durable_in: ["us-east-1", "us-west-2"],
+      duplicate: false,
       epoch: 3,
     });
     expect(ack.headers.get("log-owner")).toBe("us-east-1;epoch=3");

@@ -11,7 +11,12 @@ import { damaged } from "../../formats/format-errors.ts";
 import { type JsonFields, type JsonObject, type JsonValue, readObject } from "../../formats/json-fields.ts";
 import { type LogIncarnation, type LogName, logIncarnation, logName, seqNum } from "../../protocol/ids.ts";
 import type { OwnerRequest } from "../../protocol/log/log-ports.ts";
-import type { AppendRequest, RecordHeader, RecordInput } from "../../protocol/log/operations.ts";
+import type {
+  AppendRequest,
+  ProducerStamp,
+  RecordHeader,
+  RecordInput,
+} from "../../protocol/log/operations.ts";
 import { CALL_FORMAT, checkFormat } from "./call-envelope.ts";
 import { decodeOwnerRequest, encodeOwnerRequest } from "./owner-call.ts";
 
@@ -52,23 +57,36 @@ export function decodeAppendCall(value: unknown): AppendCall {
 }
 
 function encodeAppend(request: AppendRequest): JsonObject {
+  const { log, records, matchSeqNum, producer, idempotencyKey, route, timeoutMs, ...others } = request;
+  allTravels(others);
   return {
-    log: request.log,
-    records: request.records.map(encodeRecord),
-    ...(request.matchSeqNum === undefined ? {} : { matchSeqNum: request.matchSeqNum }),
-    ...(request.route === undefined ? {} : { route: request.route }),
-    ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
+    log,
+    records: records.map(encodeRecord),
+    ...(matchSeqNum === undefined ? {} : { matchSeqNum }),
+    ...(producer === undefined ? {} : { producer: { ...producer } }),
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...(route === undefined ? {} : { route }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
   };
 }
+
+/** Does not compile once a request has a field that would be left behind. */
+function allTravels(_others: Readonly<Record<string, never>>): void {}
 
 function decodeAppend(fields: JsonFields): AppendRequest {
   return {
     log: logName(fields.text("log")),
     records: fields.list("records", decodeRecord),
     ...(fields.has("matchSeqNum") ? { matchSeqNum: seqNum(fields.integer("matchSeqNum", 0)) } : {}),
+    ...(fields.has("producer") ? { producer: fields.object("producer", decodeProducer) } : {}),
+    ...(fields.has("idempotencyKey") ? { idempotencyKey: fields.text("idempotencyKey") } : {}),
     ...(fields.has("route") ? { route: fields.oneOf("route", ["forward", "refuse"]) } : {}),
     ...(fields.has("timeoutMs") ? { timeoutMs: fields.number("timeoutMs") } : {}),
   };
+}
+
+function decodeProducer(fields: JsonFields): ProducerStamp {
+  return { id: fields.text("id"), epoch: fields.integer("epoch", 0), seq: fields.integer("seq", 0) };
 }
 
 function encodeRecord({ body, headers, timestampMs }: RecordInput): JsonObject {

@@ -9,7 +9,7 @@ import { ledgerKey } from "../items.ts";
 import type { LedgerMetadata } from "../ledger/ledger-metadata.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import { limits } from "../limits.ts";
-import { ReadCounters } from "../reads/read-counters.ts";
+import { type ReadCost, ReadCounters } from "../reads/read-counters.ts";
 import { describe } from "./create-log.ts";
 import { KnownLedgers } from "./known-ledgers.ts";
 import { type ListLogsRequest, listLogs } from "./list-logs.ts";
@@ -18,10 +18,8 @@ import { LogReader, type ReaderPorts } from "./log-reader.ts";
 import type {
   LogDescription,
   LogPage,
-  LogRecord,
   Ownership,
   ReadAnswer,
-  ReadCost,
   ReadOperations,
   ReadRequest,
   SegmentDescription,
@@ -29,6 +27,7 @@ import type {
 } from "./operations.ts";
 import { ReadCollector } from "./read-collector.ts";
 import { allItems } from "./segments.ts";
+import type { RecordsThere } from "./seq-num-mismatch.ts";
 import type { Settler } from "./settler.ts";
 import type { LogIdentity } from "./start-segment.ts";
 import { ownershipOf } from "./transfer-owner.ts";
@@ -130,11 +129,8 @@ export async function readRecords(
 ): Promise<ReadAnswer> {
   const { from, limit, bytesMax = limits.readBytesMax, consistency } = request;
   const collector = new ReadCollector(from, limit, bytesMax, cost);
-  const { tail, upToDate, sealed } = await new LogReader(ports, log, {
-    consistency,
-    collector,
-    begin: "position",
-  }).run();
+  const goal = { consistency, collector, begin: "position" } as const;
+  const { tail, upToDate, sealed } = await new LogReader(ports, log, goal).run();
   const next = collector.position;
   if (upToDate && next > tail) {
     throw new FencelineError("position_unwritten", {
@@ -151,12 +147,14 @@ export async function recordsAt(
   log: LogIdentity,
   from: SeqNum,
   count: number,
-): Promise<readonly LogRecord[]> {
+): Promise<RecordsThere> {
+  const collector = new ReadCollector(from, count, limits.readBytesMax);
   try {
-    return (await readRecords(ports, log, { from, limit: count, consistency: "strong" })).records;
+    await new LogReader(ports, log, { consistency: "strong", collector, begin: "position" }).run();
+    return collector;
   } catch (error) {
     if (error instanceof AssertionError) throw error;
-    return [];
+    return { records: [], batchStarts: new Set() };
   }
 }
 

@@ -16,7 +16,7 @@ import type { LogConfig, SegmentCompletion } from "../items.ts";
 import type { LedgerMetadata } from "../ledger/ledger-metadata.ts";
 import type { BookieAddress } from "../place.ts";
 import type { BookieState, RegionState } from "../placement/placement.ts";
-import type { ReadCounters } from "../reads/read-counters.ts";
+import type { ReadCost } from "../reads/read-counters.ts";
 
 /** Name and value of a record header, as bytes. */
 export type RecordHeader = readonly [name: Uint8Array, value: Uint8Array];
@@ -43,12 +43,28 @@ export interface LogRecord {
   readonly body: Uint8Array;
 }
 
+/**
+ * Makes an append idempotent: the log takes a batch only if its seq follows the producer's last one, and
+ * answers a repeated batch with the positions that it has.
+ */
+export interface ProducerStamp {
+  /** 1 to appendLimits.producerIdLengthMax printable ASCII characters, no spaces. */
+  readonly id: string;
+  /** Grows with each restart of a producer that keeps its id: older epochs are refused from then on. */
+  readonly epoch: number;
+  /** Of the batch's first record: 0 in a new epoch, then dense, one for each record. */
+  readonly seq: number;
+}
+
 export interface AppendRequest {
   readonly log: LogName;
   /** 1 to limits.batchRecordsMax records, atomic: all of them in one entry. */
   readonly records: readonly RecordInput[];
   /** Append only if the first record gets this seq_num. */
   readonly matchSeqNum?: SeqNum;
+  readonly producer?: ProducerStamp;
+  /** Idempotent by a key of its own; not together with `producer`. Characters as in a producer's id. */
+  readonly idempotencyKey?: string;
   /**
    * "refuse": served by the region that it reaches, or refused with `not_owner`; for appends that were
    * forwarded once, and for callers that go to the owner themselves. Absent: "forward".
@@ -71,8 +87,13 @@ export interface AppendAck {
   readonly last: RecordPosition;
   /** The seq_num after the last record that this writer knows to be acknowledged. */
   readonly tail: SeqNum;
-  /** Regions whose bookies hold the batch durably. */
+  /**
+   * Regions whose bookies hold the batch durably. Of a duplicate: those that showed it just now, none if it
+   * was trimmed away or nobody could be asked.
+   */
   readonly durableIn: readonly Region[];
+  /** The batch was in the log before this request, by the same producer and seq, or the same key. */
+  readonly duplicate: boolean;
   /** The number of the segment it went to; grows with each change of writer. */
   readonly epoch: SegmentNumber;
   readonly ownerRegion: Region;
@@ -125,13 +146,6 @@ export interface ReadAnswer {
   readonly cost?: ReadCost;
 }
 
-/** What bookies were asked for one answer, tails and entries read ahead included. */
-export interface ReadCost {
-  /** From the first question to the last answer, in ms. */
-  readonly elapsedMs: number;
-  readonly counters: ReadCounters;
-}
-
 export interface TailAnswer {
   readonly tail: SeqNum;
   readonly upToDate: boolean;
@@ -152,7 +166,7 @@ export interface Ownership {
 /** `deleting`: out of everybody's reach, but not all of it is removed yet. */
 export type DeletionAnswer = "deleting" | "deleted";
 
-/** What the `append` function of a region does. Producers join here. */
+/** What the `append` function of a region does. */
 export interface AppendOperations {
   /**
    * Creates the log, or finds it with the same configuration. `log_exists` if the configuration differs,
