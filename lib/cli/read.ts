@@ -1,6 +1,6 @@
 /** `fenceline read`: records of a log to standard output, up to where it ended when the command began. */
 import type { LogRecordJson } from "../api/wire.ts";
-import type { Consistency, LogClient } from "../client/log-client.ts";
+import type { Consistency, LogClient, ReadFrom } from "../client/log-client.ts";
 import { readRange } from "../client/read-range.ts";
 import type { ReadTimings } from "../client/read-timings.ts";
 import { type Patience, retrying } from "../client/retry.ts";
@@ -10,12 +10,12 @@ import { note, type Streams, writeData } from "./output.ts";
 export type ReadFormat = "text" | "json" | "base64";
 
 export interface ReadCommand {
-  readonly clientFor: (onTiming?: (serverTiming: string) => void) => LogClient;
+  readonly client: LogClient;
   /** Takes what the reads cost, which is told at the end. */
   readonly timings?: ReadTimings;
   readonly streams: Streams;
   readonly log: string;
-  readonly from: number;
+  readonly from: ReadFrom;
   /** Records, at most; up to the tail if absent. */
   readonly limit?: number;
   readonly format: ReadFormat;
@@ -24,18 +24,20 @@ export interface ReadCommand {
 }
 
 export async function readCommand(command: ReadCommand): Promise<void> {
-  const { timings } = command;
-  const client = command.clientFor(timings && ((header) => timings.add(header)));
+  const { timings, streams, format } = command;
+  if (timings === undefined) return await copyRecords(command);
+  const client = command.client.telling((header) => timings.add(header));
   try {
-    await copyRecords(command, client);
+    await copyRecords({ ...command, client });
   } finally {
-    if (timings !== undefined) noteTimings(command.streams, command.format, timings);
+    noteTimings(streams, format, timings);
   }
 }
 
-async function copyRecords(command: ReadCommand, client: LogClient): Promise<void> {
-  const { streams, log, from, limit, consistency, patience } = command;
+async function copyRecords(command: ReadCommand): Promise<void> {
+  const { client, streams, log, limit, consistency, patience } = command;
   const { tail, up_to_date } = await retrying(patience, client, (bounded) => bounded.tail(log, consistency));
+  const from = await startOf(command, tail);
   if (from > tail && up_to_date) throw new UsageError(`log ${log} ends at seq_num ${tail}, before ${from}`);
   const end = limit === undefined ? tail : Math.min(tail, from + limit);
   for await (const page of readRange(client, { log, from, end, consistency }, patience)) {
@@ -50,6 +52,14 @@ function noteTimings(streams: Streams, format: ReadFormat, timings: ReadTimings)
   const { sums } = timings;
   const json = { timing: { ...sums, winners: Object.fromEntries(sums.winners) } };
   note(streams, format === "json" ? JSON.stringify(json) : timings.text);
+}
+
+/** The seq_num to begin at; no more than the tail if the log was asked to find it. */
+async function startOf({ client, log, from, consistency, patience }: ReadCommand, tail: number) {
+  if (typeof from === "number") return from;
+  const options = { from, count: 1, consistency, format: "base64" } as const;
+  const { records, next } = await retrying(patience, client, (bounded) => bounded.read(log, options));
+  return Math.min(tail, records[0]?.seq_num ?? next);
 }
 
 /** Text is each body and a newline, byte for byte, so that a file of lines comes out as it went in. */

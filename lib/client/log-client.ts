@@ -24,16 +24,16 @@ import type {
   TailJson,
 } from "../api/wire.ts";
 import type { SideEffects } from "../protocol/errors.ts";
-import { ForeignAnswerError, NoAnswerError, ProblemError } from "./client-errors.ts";
+import { ForeignAnswerError, ProblemError } from "./client-errors.ts";
 import {
   type Answered,
   logPath,
-  NOT_CONNECTED,
-  networkCode,
+  noAnswer,
   parsed,
   queryText,
   type RequestFields,
   regionPath,
+  type SendHttp,
 } from "./http-words.ts";
 
 export interface LogClientOptions {
@@ -44,13 +44,22 @@ export interface LogClientOptions {
   readonly signal?: AbortSignal;
   /** Asks what reads cost, and is told each answer's `Server-Timing`. */
   readonly onTiming?: (serverTiming: string) => void;
+  /** How requests get there; `fetch` if absent. */
+  readonly send?: SendHttp;
 }
 
 export type WireFormat = "utf8" | "base64";
 export type Consistency = "strong" | "local";
 
+/** Where a read begins: a seq_num, or what else the surface knows to find. */
+export type ReadFrom =
+  | number
+  | { readonly dlsn: string }
+  | { readonly timestamp: number }
+  | { readonly tail_offset: number };
+
 export interface ReadOptions {
-  readonly from: number;
+  readonly from: ReadFrom;
   readonly count?: number;
   readonly consistency?: Consistency;
   readonly format?: WireFormat;
@@ -70,6 +79,11 @@ export class LogClient {
   /** The same endpoint, with at most so long a wait for a whole answer. */
   within(timeoutMs: number): LogClient {
     return new LogClient({ ...this.options, timeoutMs: Math.min(this.#timeoutMs, timeoutMs) });
+  }
+
+  /** The same, asking what reads cost. `onTiming` is told each answer's `Server-Timing`. */
+  telling(onTiming: (serverTiming: string) => void): LogClient {
+    return new LogClient({ ...this.options, onTiming });
   }
 
   async createLog(log: string, config: CreateLogJson): Promise<{ created: boolean; log: CreatedLogJson }> {
@@ -114,7 +128,7 @@ export class LogClient {
   }
 
   async read(log: string, { from, count, consistency, format }: ReadOptions): Promise<ReadAnswerJson> {
-    const query = { seq_num: from, count, consistency };
+    const query = { ...(typeof from === "number" ? { seq_num: from } : from), count, consistency };
     const path = logPath(log, "/records");
     return (await this.#send<ReadAnswerJson>({ method: "GET", path, query, format })).json;
   }
@@ -203,11 +217,11 @@ export class LogClient {
   async #exchange(request: RequestFields, effects: SideEffects) {
     const url = `${this.endpoint}${request.path}${queryText(request.query)}`;
     const timeout = AbortSignal.timeout(this.#timeoutMs);
-    const { signal, onTiming } = this.options;
+    const { signal, onTiming, send = fetch } = this.options;
     const asksTiming = onTiming !== undefined && request.method === "GET";
     const prefer = asksTiming ? "server-timing" : request.prefer;
     try {
-      const response = await fetch(url, {
+      const response = await send(url, {
         method: request.method,
         headers: {
           accept: "application/json",
@@ -224,20 +238,8 @@ export class LogClient {
       const owner = response.headers.get("log-owner")?.split(";")[0];
       return { status: response.status, type, text: await response.text(), owner };
     } catch (error) {
-      throw this.#noAnswer(`${request.method} ${request.path}`, error, effects);
+      const patience = { endpoint: this.endpoint, timeoutMs: this.#timeoutMs };
+      throw noAnswer(patience, `${request.method} ${request.path}`, error, effects);
     }
-  }
-
-  #noAnswer(what: string, error: unknown, effects: SideEffects): NoAnswerError {
-    const code = networkCode(error);
-    const isSilent = error instanceof Error && error.name === "TimeoutError";
-    const why = code !== "" ? code : error instanceof Error ? error.message : String(error);
-    const said = isSilent ? `${this.#timeoutMs / 1_000} s of silence` : why;
-    return new NoAnswerError(
-      `${this.endpoint} gave no answer to ${what}: ${said}`,
-      NOT_CONNECTED.has(code) ? "none" : effects,
-      error,
-      this.endpoint,
-    );
   }
 }

@@ -94,8 +94,8 @@ export const limits = {
   /** Payload bytes after which a segment is rolled, unless the log's configuration says otherwise. */
   segmentBytesMaxDefault: 256 * MIB,
   /**
-   * Age after which one is rolled, unless the log's configuration says otherwise: what is retained by age goes
-   * by whole segments.
+   * Age after which one is rolled, unless the log's configuration says otherwise: what is retained by age
+   * goes by whole segments.
    */
   segmentAgeMaxMsDefault: 120 * MINUTE_MS,
   /** Times that an append starts again after losing an election or being fenced with nothing recorded. */

@@ -22,6 +22,7 @@ import type { LogConfig } from "../../lib/protocol/items.ts";
 import { closeLedger, type LedgerMetadata, newLedger } from "../../lib/protocol/ledger/ledger-metadata.ts";
 import { checkAppend } from "../../lib/protocol/log/append-checks.ts";
 import { batchProducer } from "../../lib/protocol/log/append-content.ts";
+import { compareDlsn } from "../../lib/protocol/log/dlsn.ts";
 import type {
   AppendAck,
   AppendOperations,
@@ -256,14 +257,15 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
     this.#failIfTold();
     const { records } = this.#find(request.log);
     const tail = seqNum(records.length);
-    if (request.from > tail) {
+    const from = startIn(records, request.from);
+    if (from > tail) {
       throw new FencelineError("position_unwritten", {
-        message: `seq_num ${request.from} is beyond the tail ${tail}`,
+        message: `seq_num ${from} is beyond the tail ${tail}`,
         details: { tail },
       });
     }
-    const found = records.slice(request.from, request.from + request.limit);
-    const next = seqNum(request.from + found.length);
+    const found = records.slice(from, from + request.limit);
+    const next = seqNum(from + found.length);
     const cost = costOf(found.length);
     return { records: found, next, tail, upToDate: next === tail, sealed: false, cost };
   }
@@ -320,4 +322,14 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
     this.failure = undefined;
     if (failure !== undefined) throw failure;
   }
+}
+
+/** Where a read begins that names no seq_num. */
+function startIn(records: readonly LogRecord[], from: ReadRequest["from"]): number {
+  if (typeof from === "number") return from;
+  if (from.kind === "tail-offset") return Math.max(0, records.length - from.count);
+  const isThere = (record: LogRecord) =>
+    from.kind === "dlsn" ? compareDlsn(record.dlsn, from.dlsn) >= 0 : record.timestampMs >= from.timestampMs;
+  const found = records.findIndex(isThere);
+  return found < 0 ? records.length : found;
 }

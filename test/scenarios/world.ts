@@ -312,6 +312,10 @@ export class World {
       id,
       add: (entry) => through("add", entry.header.entryId, (bookie) => bookie.add(entry)),
       read: (ledger, entry) => through("read", entry, (bookie) => bookie.read(ledger, entry)),
+      readSeveral: (ledger, entries) =>
+        through("readSeveral", undefined, async (bookie) => {
+          return (await bookie.readSeveral?.(ledger, entries)) ?? entries.map(() => undefined);
+        }),
       tail: (ledger) => through("tail", undefined, (bookie) => bookie.tail(ledger)),
       fence: (ledger) => through("fence", undefined, (bookie) => bookie.fence(ledger)),
       recoveryRead: (ledger, entry) =>

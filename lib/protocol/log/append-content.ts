@@ -8,6 +8,19 @@ import type { BatchProducer } from "./entry-batches.ts";
 import type { AppendRequest, RecordInput } from "./operations.ts";
 import { encodeRecordSet } from "./record-set.ts";
 
+/**
+ * Makes an append idempotent: the log takes a batch only if its seq follows the producer's last one, and
+ * answers a repeated batch with the positions that it has.
+ */
+export interface ProducerStamp {
+  /** 1 to appendLimits.producerIdLengthMax printable ASCII characters, no spaces. */
+  readonly id: string;
+  /** Grows with each restart of a producer that keeps its id: older epochs are refused from then on. */
+  readonly epoch: number;
+  /** Of the batch's first record: 0 in a new epoch, then dense, one for each record. */
+  readonly seq: number;
+}
+
 type Sender = Pick<AppendRequest, "producer" | "idempotencyKey" | "records">;
 
 /** Undefined: a plain append. */

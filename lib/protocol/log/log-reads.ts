@@ -26,6 +26,7 @@ import type {
   TailAnswer,
 } from "./operations.ts";
 import { ReadCollector } from "./read-collector.ts";
+import { seek } from "./seek.ts";
 import { allItems } from "./segments.ts";
 import type { RecordsThere } from "./seq-num-mismatch.ts";
 import type { Settler } from "./settler.ts";
@@ -45,7 +46,11 @@ export class LogReads implements ReadOperations {
     checkRead(request);
     return withoutEffects(() =>
       this.#names.with(request.log, (log) =>
-        this.#costed(log, (cost) => readRecords(this.#ports, log, request, cost)),
+        this.#costed(log, async (cost) => {
+          const { from: given, consistency } = request;
+          const from = typeof given === "number" ? given : await seek(this.#ports, log, given, consistency);
+          return await readRecords(this.#ports, log, { ...request, from }, cost);
+        }),
       ),
     );
   }
@@ -124,7 +129,7 @@ export class LogReads implements ReadOperations {
 export async function readRecords(
   ports: ReaderPorts,
   log: LogIdentity,
-  request: Omit<ReadRequest, "log">,
+  request: Omit<ReadRequest, "log" | "from"> & { readonly from: SeqNum },
   cost = new ReadCounters(),
 ): Promise<ReadAnswer> {
   const { from, limit, bytesMax = limits.readBytesMax, consistency } = request;
@@ -166,7 +171,9 @@ function checkRead({ from, limit, bytesMax = limits.readBytesMax }: ReadRequest)
       details: { errors: [{ pointer: name, detail: `from ${least} to ${most}` }] },
     });
   };
-  range("from", from, 0, Number.MAX_SAFE_INTEGER);
+  if (typeof from === "number") range("from", from, 0, Number.MAX_SAFE_INTEGER);
+  else if (from.kind === "timestamp") range("timestamp", from.timestampMs, 0, Number.MAX_SAFE_INTEGER);
+  else if (from.kind === "tail-offset") range("tail_offset", from.count, 0, Number.MAX_SAFE_INTEGER);
   range("limit", limit, 1, limits.readRecordsMax);
   range("bytesMax", bytesMax, 1, limits.readBytesMax);
 }

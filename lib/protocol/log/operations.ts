@@ -17,6 +17,7 @@ import type { LedgerMetadata } from "../ledger/ledger-metadata.ts";
 import type { BookieAddress } from "../place.ts";
 import type { BookieState, RegionState } from "../placement/placement.ts";
 import type { ReadCost } from "../reads/read-counters.ts";
+import type { ProducerStamp } from "./append-content.ts";
 
 /** Name and value of a record header, as bytes. */
 export type RecordHeader = readonly [name: Uint8Array, value: Uint8Array];
@@ -41,19 +42,6 @@ export interface LogRecord {
   readonly timestampMs: number;
   readonly headers: readonly RecordHeader[];
   readonly body: Uint8Array;
-}
-
-/**
- * Makes an append idempotent: the log takes a batch only if its seq follows the producer's last one, and
- * answers a repeated batch with the positions that it has.
- */
-export interface ProducerStamp {
-  /** 1 to appendLimits.producerIdLengthMax printable ASCII characters, no spaces. */
-  readonly id: string;
-  /** Grows with each restart of a producer that keeps its id: older epochs are refused from then on. */
-  readonly epoch: number;
-  /** Of the batch's first record: 0 in a new epoch, then dense, one for each record. */
-  readonly seq: number;
 }
 
 export interface AppendRequest {
@@ -123,9 +111,18 @@ export interface LogPage {
   readonly hasMore: boolean;
 }
 
+/** Where a read begins, other than at a seq_num. Of what was trimmed away the first record that is left. */
+export type ReadPlace =
+  /** At this record, or at the first one behind that place. */
+  | { readonly kind: "dlsn"; readonly dlsn: Dlsn }
+  /** At the first record whose timestamp in ms is no lower. */
+  | { readonly kind: "timestamp"; readonly timestampMs: number }
+  /** So many records before the tail, or at the first one. */
+  | { readonly kind: "tail-offset"; readonly count: number };
+
 export interface ReadRequest {
   readonly log: LogName;
-  readonly from: SeqNum;
+  readonly from: SeqNum | ReadPlace;
   /** Records, at most. */
   readonly limit: number;
   /** Metered bytes, at most; at least one record is returned whatever its size. */

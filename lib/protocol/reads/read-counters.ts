@@ -70,7 +70,10 @@ export class ReadCounters {
   }
 }
 
-/** What bookies were asked for one answer, tails and entries read ahead included. */
+/**
+ * What bookies were asked for one answer, tails and entries read ahead included; not what it took to find a
+ * place that is no seq_num.
+ */
 export interface ReadCost {
   /** From the first question to the last answer, in ms. */
   readonly elapsedMs: number;
