@@ -1,4 +1,6 @@
 /** What a request says to the network, and what that says back: paths, queries, words. */
+import type { SideEffects } from "../protocol/errors.ts";
+import { NoAnswerError } from "./client-errors.ts";
 import type { WireFormat } from "./log-client.ts";
 
 export interface RequestFields {
@@ -26,7 +28,7 @@ export function regionPath(region: string): string {
 }
 
 /** Failures to connect: nothing can have reached the server. */
-export const NOT_CONNECTED = new Set([
+const NOT_CONNECTED = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
   "EAI_AGAIN",
@@ -50,7 +52,26 @@ export function parsed(text: string): unknown {
 }
 
 /** What the network said, in a word; "" if it said nothing of its own. */
-export function networkCode(error: unknown): string {
+function networkCode(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
+}
+
+/** No whole answer came to a request with these effects. */
+export function noAnswer(
+  asked: {
+    readonly endpoint: string;
+    readonly timeoutMs: number;
+    readonly what: string;
+    readonly effects: SideEffects;
+  },
+  error: unknown,
+): NoAnswerError {
+  const { endpoint, timeoutMs, what, effects } = asked;
+  const code = networkCode(error);
+  const isSilent = error instanceof Error && error.name === "TimeoutError";
+  const why = code !== "" ? code : error instanceof Error ? error.message : String(error);
+  const said = isSilent ? `${timeoutMs / 1_000} s of silence` : why;
+  const message = `${endpoint} gave no answer to ${what}: ${said}`;
+  return new NoAnswerError(message, NOT_CONNECTED.has(code) ? "none" : effects, error, endpoint);
 }

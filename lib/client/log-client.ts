@@ -24,12 +24,11 @@ import type {
   TailJson,
 } from "../api/wire.ts";
 import type { SideEffects } from "../protocol/errors.ts";
-import { ForeignAnswerError, NoAnswerError, ProblemError } from "./client-errors.ts";
+import { ForeignAnswerError, ProblemError } from "./client-errors.ts";
 import {
   type Answered,
   logPath,
-  NOT_CONNECTED,
-  networkCode,
+  noAnswer,
   parsed,
   queryText,
   type RequestFields,
@@ -237,20 +236,8 @@ export class LogClient {
       const owner = response.headers.get("log-owner")?.split(";")[0];
       return { status: response.status, type, text: await response.text(), owner };
     } catch (error) {
-      throw this.#noAnswer(`${request.method} ${request.path}`, error, effects);
+      const what = `${request.method} ${request.path}`;
+      throw noAnswer({ endpoint: this.endpoint, timeoutMs: this.#timeoutMs, what, effects }, error);
     }
-  }
-
-  #noAnswer(what: string, error: unknown, effects: SideEffects): NoAnswerError {
-    const code = networkCode(error);
-    const isSilent = error instanceof Error && error.name === "TimeoutError";
-    const why = code !== "" ? code : error instanceof Error ? error.message : String(error);
-    const said = isSilent ? `${this.#timeoutMs / 1_000} s of silence` : why;
-    return new NoAnswerError(
-      `${this.endpoint} gave no answer to ${what}: ${said}`,
-      NOT_CONNECTED.has(code) ? "none" : effects,
-      error,
-      this.endpoint,
-    );
   }
 }
