@@ -28,7 +28,7 @@ export function regionPath(region: string): string {
 }
 
 /** Failures to connect: nothing can have reached the server. */
-const NOT_CONNECTED = new Set([
+export const NOT_CONNECTED = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
   "EAI_AGAIN",
@@ -52,26 +52,36 @@ export function parsed(text: string): unknown {
 }
 
 /** What the network said, in a word; "" if it said nothing of its own. */
-function networkCode(error: unknown): string {
+export function networkCode(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
 }
 
-/** No whole answer came to a request with these effects. */
+/** Why there was no answer, and what may have happened all the same. */
 export function noAnswer(
-  asked: {
-    readonly endpoint: string;
-    readonly timeoutMs: number;
-    readonly what: string;
-    readonly effects: SideEffects;
-  },
+  { endpoint, timeoutMs }: { readonly endpoint: string; readonly timeoutMs: number },
+  what: string,
   error: unknown,
+  effects: SideEffects,
 ): NoAnswerError {
-  const { endpoint, timeoutMs, what, effects } = asked;
   const code = networkCode(error);
   const isSilent = error instanceof Error && error.name === "TimeoutError";
   const why = code !== "" ? code : error instanceof Error ? error.message : String(error);
   const said = isSilent ? `${timeoutMs / 1_000} s of silence` : why;
-  const message = `${endpoint} gave no answer to ${what}: ${said}`;
-  return new NoAnswerError(message, NOT_CONNECTED.has(code) ? "none" : effects, error, endpoint);
+  return new NoAnswerError(
+    `${endpoint} gave no answer to ${what}: ${said}`,
+    NOT_CONNECTED.has(code) ? "none" : effects,
+    error,
+    endpoint,
+  );
+}
+
+/** As `fetch`: rejects if there is no answer. */
+export type SendHttp = (url: string, request: HttpRequest) => Promise<Response>;
+
+export interface HttpRequest {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal: AbortSignal;
 }
