@@ -108,7 +108,8 @@ export function addRecordRoutes(app: ApiApp, options: ApiOptions): void {
     const route = prefersNoForward(prefer) ? "refuse" : "forward";
     const idempotent = key === undefined ? {} : { idempotencyKey: key };
     const ack = await options.append.append({ ...request, ...idempotent, route });
-    nameOwner(c, ack.ownerRegion, ack.epoch);
+    // A duplicate may stand in a segment of long ago, whose epoch is not the owner's.
+    nameOwner(c, ack.ownerRegion, ack.duplicate ? undefined : ack.epoch);
     return c.json(ackAnswer(log, ack), 200);
   });
   app.openapi(readRecords, async (c) => {
