@@ -12,8 +12,6 @@ import { foreignWords, machinePaths, unfinishedMarks } from "./tidy/wording.ts";
 
 /** Files under lib that only tests reach: path, and why it stays. An entry no longer needed fails. */
 const testOnly: TestOnly = {
-  "lib/bundles/function-bundles.ts":
-    "the functions as they are deployed; the infrastructure is about to take them",
   "lib/adapters/memory/memory-entry-store.ts": "storage of stories and contracts",
   "lib/adapters/memory/memory-metadata-store.ts": "metadata of stories and contracts",
   "lib/adapters/memory/memory-lease-store.ts": "leases of contracts",

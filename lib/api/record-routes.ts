@@ -11,11 +11,11 @@ import {
   type ApiApp,
   type ApiOptions,
   answer,
+  appendPreferences,
   errorAnswers,
   formatHeader,
   logParams,
   nameOwner,
-  prefersNoForward,
   recordsHeaders,
 } from "./routing.ts";
 import { strictQuery } from "./strict-query.ts";
@@ -105,9 +105,8 @@ export function addRecordRoutes(app: ApiApp, options: ApiOptions): void {
     const { "log-format": format = "utf8", prefer, "idempotency-key": key } = c.req.valid("header");
     const { match_seq_num } = c.req.valid("query");
     const request = await readAppend(c.req.raw, logName(log), format, match_seq_num);
-    const route = prefersNoForward(prefer) ? "refuse" : "forward";
     const idempotent = key === undefined ? {} : { idempotencyKey: key };
-    const ack = await options.append.append({ ...request, ...idempotent, route });
+    const ack = await options.append.append({ ...request, ...idempotent, ...appendPreferences(prefer) });
     // A duplicate may stand in a segment of long ago, whose epoch is not the owner's.
     nameOwner(c, ack.ownerRegion, ack.duplicate ? undefined : ack.epoch);
     return c.json(ackAnswer(log, ack), 200);

@@ -40,7 +40,7 @@ export function addCreate(program: Command, context: CommandContext): void {
     .option("--prefer <region>", "the region that should own it")
     .action(async (log: string, flags: ClientFlags & CreateFlags) => {
       const config = configOf(flags);
-      const client = clientOf(flags, context);
+      const client = await clientOf(flags, context);
       const made = await retrying(patienceOf(flags, context), client, (bounded) =>
         bounded.createLog(log, config),
       );

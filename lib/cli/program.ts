@@ -8,6 +8,8 @@ import {
   type CommandContext,
   clientCommand,
   clientOf,
+  type DeploymentFlags,
+  deploymentOptions,
   patienceOf,
   RETRY_SECONDS_LONG,
 } from "./command-context.ts";
@@ -23,8 +25,8 @@ import { type ReadFormat, readCommand } from "./read.ts";
 import { addBookieCommands, addRegionCommands } from "./regions.ts";
 import { addVerify } from "./verify.ts";
 
-export function buildProgram(context: CommandContext): Command {
-  const program = new Command("fenceline")
+export function buildProgram(streamsAndSignal: CommandContext): Command {
+  const program = deploymentOptions(new Command("fenceline"))
     .description("A globally replicated, fenced log.")
     .enablePositionalOptions()
     .exitOverride()
@@ -32,6 +34,7 @@ export function buildProgram(context: CommandContext): Command {
       writeOut: (text) => context.streams.stdout.write(text),
       writeErr: (text) => context.streams.stderr.write(text),
     });
+  const context = { ...streamsAndSignal, deployment: () => program.opts<DeploymentFlags>() };
   addLocalCommands(program, context);
   addCreate(program, context);
   addAppend(program, context);
@@ -81,7 +84,7 @@ function addAppend(program: Command, context: CommandContext): void {
     .addHelpText("after", APPEND_HELP)
     .action(async (log: string, files: string[], flags: ClientFlags & AppendFlags) => {
       await appendCommand({
-        client: clientOf(flags, context),
+        client: await clientOf(flags, context),
         streams: context.streams,
         output: flags.output,
         log,
@@ -118,7 +121,7 @@ function addRead(program: Command, context: CommandContext): void {
     )
     .action(async (log: string, flags: ClientFlags & ReadFlags) => {
       await readCommand({
-        client: clientOf(flags, context),
+        client: await clientOf(flags, context),
         streams: context.streams,
         log,
         from: startOf(flags),
@@ -153,7 +156,7 @@ interface ReadFlags {
 function addLogs(program: Command, context: CommandContext): void {
   clientCommand(program, "logs [prefix]", "Lists the logs whose names start with the prefix.").action(
     async (prefix: string | undefined, flags: ClientFlags) => {
-      const client = clientOf(flags, context);
+      const client = await clientOf(flags, context);
       let after: { start_after?: string } = {};
       for (;;) {
         const query = { prefix: prefix ?? "", ...after };
@@ -170,7 +173,7 @@ function addLogs(program: Command, context: CommandContext): void {
   );
   clientCommand(program, "describe <log>", "Shows a log: configuration, tail, owner, segments.").action(
     async (log: string, flags: ClientFlags) => {
-      const client = clientOf(flags, context);
+      const client = await clientOf(flags, context);
       const patience = patienceOf(flags, context);
       const description = await retrying(patience, client, (bounded) => bounded.describeLog(log));
       const tail = await retrying(patience, client, (bounded) => bounded.tail(log));
@@ -185,7 +188,7 @@ function addLedger(program: Command, context: CommandContext): void {
   const ledger = program.command("ledger").description("Looks underneath, at one ledger.");
   clientCommand(ledger, "show <id>", "Shows a ledger's metadata.").action(
     async (id: string, flags: ClientFlags) => {
-      const client = clientOf(flags, context);
+      const client = await clientOf(flags, context);
       const shown = await retrying(patienceOf(flags, context), client, (bounded) => bounded.showLedger(id));
       await writeResult(context.streams, flags.output, shown, ledgerText(shown));
     },
@@ -196,7 +199,7 @@ function addLedger(program: Command, context: CommandContext): void {
     "Fences a ledger, finds its end and closes it.",
     RETRY_SECONDS_LONG,
   ).action(async (id: string, flags: ClientFlags) => {
-    const client = clientOf(flags, context);
+    const client = await clientOf(flags, context);
     const closed = await retrying(patienceOf(flags, context), client, (bounded) => bounded.recoverLedger(id));
     await writeResult(context.streams, flags.output, closed, ledgerText(closed));
   });

@@ -42,6 +42,18 @@ export interface LogClientOptions {
   /** Wait for a whole answer. An append is given longer than the server gives itself. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
+  /** How requests get there; `fetch` if absent. */
+  readonly send?: SendHttp;
+}
+
+/** As `fetch`: rejects if there is no answer. */
+export type SendHttp = (url: string, request: HttpRequest) => Promise<Response>;
+
+export interface HttpRequest {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal: AbortSignal;
 }
 
 export type WireFormat = "utf8" | "base64";
@@ -66,22 +78,15 @@ const TIMEOUT_MS = 30_000;
 export class LogClient {
   readonly endpoint: string;
   readonly #timeoutMs: number;
-  readonly #signal: AbortSignal | undefined;
 
-  constructor(options: LogClientOptions) {
+  constructor(private readonly options: LogClientOptions) {
     this.endpoint = options.endpoint.replace(/\/+$/, "");
     this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
-    this.#signal = options.signal;
   }
 
   /** The same endpoint, with at most so long a wait for a whole answer. */
   within(timeoutMs: number): LogClient {
-    const signal = this.#signal === undefined ? {} : { signal: this.#signal };
-    return new LogClient({
-      endpoint: this.endpoint,
-      timeoutMs: Math.min(this.#timeoutMs, timeoutMs),
-      ...signal,
-    });
+    return new LogClient({ ...this.options, timeoutMs: Math.min(this.#timeoutMs, timeoutMs) });
   }
 
   async createLog(log: string, config: CreateLogJson): Promise<{ created: boolean; log: CreatedLogJson }> {
@@ -215,8 +220,9 @@ export class LogClient {
   async #exchange(request: RequestFields, effects: SideEffects) {
     const url = `${this.endpoint}${request.path}${queryText(request.query)}`;
     const timeout = AbortSignal.timeout(this.#timeoutMs);
+    const { signal, send = fetch } = this.options;
     try {
-      const response = await fetch(url, {
+      const response = await send(url, {
         method: request.method,
         headers: {
           accept: "application/json",
@@ -225,7 +231,7 @@ export class LogClient {
           ...(request.prefer === undefined ? {} : { prefer: request.prefer }),
         },
         ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
-        signal: this.#signal === undefined ? timeout : AbortSignal.any([this.#signal, timeout]),
+        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       });
       const [type = ""] = (response.headers.get("content-type") ?? "").split(";");
       const owner = response.headers.get("log-owner")?.split(";")[0];

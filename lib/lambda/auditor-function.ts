@@ -6,6 +6,7 @@ import type { JsonObject } from "../formats/json-fields.ts";
 import { Auditor } from "../protocol/log/audit.ts";
 import { LogAppends } from "../protocol/log/log-appends.ts";
 import { registerBookie } from "../protocol/placement/registry.ts";
+import { claimBookie } from "./claim-bookie.ts";
 import { isCustomResource, takeDeploymentStep } from "./custom-resource.ts";
 import type { RegionWorld } from "./region-world.ts";
 
@@ -27,7 +28,11 @@ export class AuditorFunction {
   async serve(event: unknown): Promise<JsonObject | undefined> {
     const { trace, region } = this.#world;
     if (isCustomResource(event)) {
-      await takeDeploymentStep(event, `bookies of ${region}`, () => this.#registerBookies());
+      const claimed = event.ResourceProperties?.ClaimedBookie;
+      await takeDeploymentStep(event, `bookies of ${region}`, async () => {
+        if (claimed === undefined) return await this.#registerBookies();
+        await claimBookie(this.#world.ports.metadata, String(claimed));
+      });
       return undefined;
     }
     try {

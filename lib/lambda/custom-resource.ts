@@ -9,6 +9,9 @@ export interface CustomResourceEvent {
   readonly RequestId: string;
   readonly LogicalResourceId: string;
   readonly PhysicalResourceId?: string;
+  /** As the template says; of an update also what it said before. */
+  readonly ResourceProperties?: Readonly<Record<string, unknown>>;
+  readonly OldResourceProperties?: Readonly<Record<string, unknown>>;
 }
 
 export function isCustomResource(event: unknown): event is CustomResourceEvent {
@@ -24,9 +27,20 @@ export async function takeDeploymentStep(
   physicalId: string,
   step: () => Promise<void>,
 ): Promise<void> {
+  await answerDeployment(event, physicalId, async () => {
+    if (event.RequestType === "Create") await step();
+  });
+}
+
+/** As `takeDeploymentStep`, but for every event of the resource. A step that throws fails the deployment. */
+export async function answerDeployment(
+  event: CustomResourceEvent,
+  physicalId: string,
+  step: () => Promise<void>,
+): Promise<void> {
   let failure: string | undefined;
   try {
-    if (event.RequestType === "Create") await step();
+    await step();
   } catch (error) {
     failure = error instanceof Error ? error.message : String(error);
   }

@@ -59,6 +59,7 @@ class Load {
       durationMs: 10_000,
       recordBytes: 40,
       followOwner: false,
+      plain: false,
       unknownShareMax: meddle === undefined ? 0 : 0.5,
       patienceMs: 60_000,
       onStart: begin,
@@ -121,6 +122,7 @@ async function main(): Promise<void> {
   await load.run("calm-100-logs", { logs: 100, durationMs: 5_000 });
   await load.run("followed", { followOwner: true, durationMs: 4_000 });
   await load.run("transferred", {}, (log) => load.transferRound(log));
+  await load.run("transferred-plain", { plain: true }, (log) => load.transferRound(log));
   await load.run("killed", { durationMs: 12_000 }, () => load.kill());
   await load.run("killed-100-logs", { logs: 100, durationMs: 12_000 }, () => load.kill());
   for (const manner of ["refusing", "hanging"]) {

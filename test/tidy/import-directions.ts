@@ -31,6 +31,10 @@ const table: readonly (readonly [folder: string, row: Row])[] = [
   ["lib/adapters/node", { files: [protocol, formats], node: true }],
   ["lib/adapters/aws", { files: [protocol, formats], packages: ["@aws-sdk/", "@smithy/"], node: true }],
   ["lib/api", { files: [protocol], packages: ["hono", "@hono/zod-openapi", "zod"] }],
+  [
+    "lib/client/aws",
+    { files: [protocol, "lib/client"], packages: ["@aws-sdk/client-lambda", "@smithy/"], node: true },
+  ],
   ["lib/client", { files: [protocol], types: ["lib/api"] }],
   ["lib/console", {}],
   [
@@ -44,7 +48,7 @@ const table: readonly (readonly [folder: string, row: Row])[] = [
         "lib/protocol/placement",
         "lib/api/log-config.ts",
       ],
-      packages: ["aws-cdk-lib", "constructs", "cdk-nag", "esbuild", "zod"],
+      packages: ["aws-cdk-lib", "constructs", "cdk-nag", "zod"],
       node: true,
     },
   ],

@@ -53,14 +53,16 @@ export function decodeAppendCall(value: unknown): AppendCall {
 }
 
 function encodeAppend(request: AppendRequest): JsonObject {
+  const { log, records, matchSeqNum, route, timeoutMs, producer, idempotencyKey, ...others } = request;
+  noOthers(others);
   return {
-    log: request.log,
-    records: request.records.map(encodeRecord),
-    ...(request.matchSeqNum === undefined ? {} : { matchSeqNum: request.matchSeqNum }),
-    ...(request.producer === undefined ? {} : { producer: { ...request.producer } }),
-    ...(request.idempotencyKey === undefined ? {} : { idempotencyKey: request.idempotencyKey }),
-    ...(request.route === undefined ? {} : { route: request.route }),
-    ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
+    log,
+    records: records.map(encodeRecord),
+    ...(matchSeqNum === undefined ? {} : { matchSeqNum }),
+    ...(route === undefined ? {} : { route }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(producer === undefined ? {} : { producer: encodeProducer(producer) }),
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   };
 }
 
@@ -69,18 +71,29 @@ function decodeAppend(fields: JsonFields): AppendRequest {
     log: logName(fields.text("log")),
     records: fields.list("records", decodeRecord),
     ...(fields.has("matchSeqNum") ? { matchSeqNum: seqNum(fields.integer("matchSeqNum", 0)) } : {}),
-    ...(fields.has("producer") ? { producer: fields.object("producer", decodeProducer) } : {}),
-    ...(fields.has("idempotencyKey") ? { idempotencyKey: fields.text("idempotencyKey") } : {}),
     ...(fields.has("route") ? { route: fields.oneOf("route", ["forward", "refuse"]) } : {}),
     ...(fields.has("timeoutMs") ? { timeoutMs: fields.number("timeoutMs") } : {}),
+    ...(fields.has("producer") ? { producer: fields.object("producer", decodeProducer) } : {}),
+    ...(fields.has("idempotencyKey") ? { idempotencyKey: fields.text("idempotencyKey") } : {}),
   };
+}
+
+function encodeProducer(producer: ProducerStamp): JsonObject {
+  const { id, epoch, seq, ...others } = producer;
+  noOthers(others);
+  return { id, epoch, seq };
 }
 
 function decodeProducer(fields: JsonFields): ProducerStamp {
   return { id: fields.text("id"), epoch: fields.integer("epoch", 0), seq: fields.integer("seq", 0) };
 }
 
-function encodeRecord({ body, headers, timestampMs }: RecordInput): JsonObject {
+/** A field that is not named above would be lost on the way: the compiler says so. */
+function noOthers(_others: Readonly<Record<string, never>>): void {}
+
+function encodeRecord(record: RecordInput): JsonObject {
+  const { body, headers, timestampMs, ...others } = record;
+  noOthers(others);
   return {
     body: base64(body),
     headers: headers.map((header): JsonValue => header.map(base64)),
