@@ -83,12 +83,21 @@ export const recordsHeaders = appendHeaders.extend({
 
 /** What of an append's preferences is known: the caller's patience, and where it wants it served. */
 export function appendPreferences(prefer = ""): Pick<AppendRequest, "route" | "timeoutMs"> {
-  const all = prefer.split(",").map((preference) => preference.trim().toLowerCase());
+  const all = preferences(prefer);
   const wait = all.map((preference) => /^wait=([1-9]\d{0,4})$/.exec(preference)?.[1]).find(Boolean);
   return {
     route: all.includes("no-forward") ? "refuse" : "forward",
     ...(wait === undefined ? {} : { timeoutMs: Math.min(Number(wait) * 1_000, limits.appendDeadlineMs) }),
   };
+}
+
+/** Whether a `Prefer` header names a preference. */
+export function prefers(prefer: string | undefined, wanted: string): boolean {
+  return preferences(prefer ?? "").includes(wanted);
+}
+
+function preferences(prefer: string): string[] {
+  return prefer.split(",").map((preference) => preference.trim().toLowerCase());
 }
 
 /** Every error of every route. */

@@ -13,6 +13,7 @@ import type { Clock, MetadataStore, Trace } from "../protocol/ports.ts";
 import { within } from "../protocol/waiting.ts";
 import { cloudHealth } from "./cloud-health.ts";
 import type { StorageBookie } from "./cloud-storage.ts";
+import type { Distances } from "./distances.ts";
 import { LocalRegion } from "./local-region.ts";
 import type { LocalBookie } from "./region-bookies.ts";
 import { startFunctions } from "./region-functions.ts";
@@ -26,8 +27,7 @@ export interface CloudRegionsFields {
   readonly leases: RegionLeaseStores;
   /** The first region's port, the others follow; 0 takes any free ones. */
   readonly port: number;
-  /** Round trip between two regions. */
-  readonly delayMs: number;
+  readonly distances: Distances;
   readonly auditPeriodMs: number;
   /** The configuration of logs whose creator chooses none. */
   readonly config: LogConfig;
@@ -64,8 +64,17 @@ export class CloudRegions {
   addBookies(bookies: readonly StorageBookie[]): void {
     for (const one of bookies) {
       const at = this.#switches.find(({ region: name }) => name === one.address.place.region);
-      this.#bookies.push({ ...one, region: present(at, `a region for ${one.address.id}`) });
+      const { id, place } = one.address;
+      const power = new RegionSwitch(place.region, `bookie ${id}`);
+      this.#bookies.push({ ...one, region: present(at, `a region for ${id}`), power });
     }
+  }
+
+  /** The bookies of that name, or all of the region of that name. */
+  bookiesNamed(name: string): readonly LocalBookie[] {
+    return this.#bookies.filter(({ address: { id, place } }) => {
+      return place.region === name || id === name || id.startsWith(`${name}~`);
+    });
   }
 
   /** Opens the regions that there were from the start. Throws LocalError if a port is taken. */
