@@ -11,11 +11,11 @@ import {
   type ApiApp,
   type ApiOptions,
   answer,
+  appendPreferences,
   errorAnswers,
   formatHeader,
   logParams,
   nameOwner,
-  prefersNoForward,
   recordsHeaders,
 } from "./routing.ts";
 import { timeAnswer, timingHeader } from "./server-timing.ts";
@@ -110,9 +110,8 @@ export function addRecordRoutes(app: ApiApp, options: ApiOptions): void {
     const { "log-format": format = "utf8", prefer, "idempotency-key": key } = c.req.valid("header");
     const { match_seq_num } = c.req.valid("query");
     const request = await readAppend(c.req.raw, logName(log), format, match_seq_num);
-    const route = prefersNoForward(prefer) ? "refuse" : "forward";
     const idempotent = key === undefined ? {} : { idempotencyKey: key };
-    const ack = await options.append.append({ ...request, ...idempotent, route });
+    const ack = await options.append.append({ ...request, ...idempotent, ...appendPreferences(prefer) });
     nameOwner(c, ack.ownerRegion, ack.epoch);
     return c.json(ackAnswer(log, ack), 200);
   });

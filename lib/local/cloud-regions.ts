@@ -4,9 +4,9 @@
  */
 import type { ApiOptions } from "../api/routing.ts";
 import { present } from "../protocol/assert.ts";
-import { type LogName, type Region, region } from "../protocol/ids.ts";
+import { type Region, region } from "../protocol/ids.ts";
 import type { LogConfig } from "../protocol/items.ts";
-import { ownerLimits } from "../protocol/log/owner-limits.ts";
+import { limits } from "../protocol/limits.ts";
 import type { Settler } from "../protocol/log/settler.ts";
 import { regionAware } from "../protocol/placement/region-aware.ts";
 import type { Clock, MetadataStore, Trace } from "../protocol/ports.ts";
@@ -19,7 +19,6 @@ import type { LocalBookie } from "./region-bookies.ts";
 import { startFunctions } from "./region-functions.ts";
 import type { RegionLeaseStores } from "./region-lease-stores.ts";
 import { type Gate, RegionSwitch } from "./region-switch.ts";
-import { roundTrip } from "./round-trip.ts";
 
 export interface CloudRegionsFields {
   readonly clock: Clock;
@@ -122,28 +121,14 @@ export class CloudRegions {
     });
   }
 
-  /** The owner's append function settles; if it is silent, one's own takes over (rule 14). */
+  /** One's own append function: it asks the owner's, and takes over if that is silent (rule 14). */
   #settler(home: RegionSwitch, outgoing: Gate): Settler {
-    const { clock, distances } = this.#fields;
-    const settleIn = (where: LocalRegion, log: LogName) =>
-      within(clock, ownerLimits.settleWaitMs, `settling ${log} in ${where.region.region}`, () =>
-        outgoing("settle", () =>
-          roundTrip(clock, distances(home.region, where.region.region), () =>
-            where.region.call("settle", () => where.append.settle(log)),
-          ),
-        ),
-      );
+    const { clock } = this.#fields;
     return {
-      settle: async (ownerRegion, log) => {
-        const owner = this.find(ownerRegion);
-        const own = present(this.find(home.region), "one's own region");
-        if (owner === undefined || owner === own) return await settleIn(own, log);
-        try {
-          await settleIn(owner, log);
-        } catch {
-          await settleIn(own, log);
-        }
-      },
+      settle: (_ownerRegion, log) =>
+        within(clock, limits.appendDeadlineMs, `settling ${log}`, () =>
+          outgoing("settle", () => present(this.find(home.region), "one's own region").append.settle(log)),
+        ),
     };
   }
 }
