@@ -11,13 +11,13 @@ import { bundledCode } from "../lib/infra/function-code.ts";
 import { survivableLosses } from "../lib/infra/topology/survivable-losses.ts";
 import { readTopology, type Topology, TopologyError } from "../lib/infra/topology/topology.ts";
 
-function main(): void {
+async function main(): Promise<void> {
   const app = new App();
   const topology = readTopology(String(app.node.tryGetContext("topology") ?? "topology.json"));
   tellLosses(topology);
   addDeployment(app, {
     topology,
-    code: bundledCode(".fenceline/functions"),
+    code: await bundledCode(".fenceline/functions"),
     account: process.env.CDK_DEFAULT_ACCOUNT,
   });
   demandSolutionsChecks(app);
@@ -32,7 +32,7 @@ function tellLosses(topology: Topology): void {
 }
 
 try {
-  main();
+  await main();
 } catch (error) {
   if (!(error instanceof TopologyError)) throw error;
   process.stderr.write(`${error.message}\n`);

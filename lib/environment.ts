@@ -5,7 +5,8 @@
  *
  * E1 What is written here is read here: `…Variables` and `read…` are each other's inverse.
  *    Its custom resources: one whose ServiceToken is a bookie function marks that bookie's new bucket; one
- *    whose ServiceToken is an `auditor` function then registers its region's bookies. Both act on Create alone.
+ *    whose ServiceToken is an `auditor` function then registers its region's bookies. Both act on Create
+ *    alone.
  * E2 A function with a variable that is missing or wrong does not start; the error names it and what is
  *    allowed.
  */

@@ -12,12 +12,6 @@ import { foreignWords, machinePaths, unfinishedMarks } from "./tidy/wording.ts";
 
 /** Files under lib that only tests reach: path, and why it stays. An entry no longer needed fails. */
 const testOnly: TestOnly = {
-  "lib/adapters/aws/aws-clients.ts": "of the functions that are about to come",
-  "lib/adapters/aws/checked-deployment.ts": "of the functions that are about to come",
-  "lib/adapters/aws/dynamodb-lease-store.ts": "of the functions that are about to come",
-  "lib/adapters/aws/dynamodb-metadata-store.ts": "of the functions that are about to come",
-  "lib/adapters/aws/dynamodb-metadata-table.ts": "of the functions that are about to come",
-  "lib/adapters/aws/s3-entry-store.ts": "of the functions that are about to come",
   "lib/adapters/memory/memory-entry-store.ts": "storage of stories and contracts",
   "lib/adapters/memory/memory-metadata-store.ts": "metadata of stories and contracts",
   "lib/adapters/memory/memory-lease-store.ts": "leases of contracts",

@@ -3,6 +3,7 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context, MiddlewareHandler } from "hono";
 import type { Region, SegmentNumber } from "../protocol/ids.ts";
 import type { LogConfig } from "../protocol/items.ts";
+import { appendLimits } from "../protocol/log/append-limits.ts";
 import type { AppendOperations, ReadOperations, RegionOperations } from "../protocol/log/operations.ts";
 import { ApiError } from "./api-error.ts";
 import type { Health } from "./health.ts";
@@ -56,6 +57,20 @@ export const appendHeaders = formatHeader.extend({
       description:
         "no-forward: a region that does not own the log answers 421 and names the owner in Log-Owner, " +
         "instead of sending the append on.",
+    }),
+});
+
+/** Of a POST of records; the log checks the key itself. */
+export const recordsHeaders = appendHeaders.extend({
+  "idempotency-key": z
+    .string()
+    .optional()
+    .openapi({
+      description:
+        `1 to ${appendLimits.producerIdLengthMax} printable ASCII characters, no spaces. A request that ` +
+        "repeats a key with the same records is answered with their positions and `duplicate: true`; with " +
+        `other records it is refused (422). Keys are kept for ${appendLimits.producerWindowMs / 60_000} ` +
+        "minutes at least. Not together with a producer.",
     }),
 });
 

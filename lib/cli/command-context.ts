@@ -2,6 +2,7 @@
 import { type Command, Option } from "commander";
 import { LogClient } from "../client/log-client.ts";
 import type { Patience } from "../client/retry.ts";
+import { UsageError } from "./exit-codes.ts";
 import { ENDPOINT_DEFAULT, endpoint, wholeNumber } from "./options.ts";
 import { note, type OutputFormat, type Streams } from "./output.ts";
 
@@ -9,9 +10,18 @@ export interface CommandContext {
   readonly streams: Streams;
   /** Aborted when the person at the terminal interrupts. */
   readonly signal: AbortSignal;
+  /** What was said before the command. */
+  readonly deployment?: () => DeploymentFlags;
 }
 
-export interface ClientFlags {
+/** Where a deployment on AWS is; said before the command or after it. */
+export interface DeploymentFlags {
+  readonly outputs?: string;
+  readonly region?: string;
+  readonly direct?: boolean;
+}
+
+export interface ClientFlags extends DeploymentFlags {
   readonly endpoint: string;
   readonly output: OutputFormat;
   readonly retryFor: number;
@@ -28,9 +38,7 @@ export function clientCommand(
   description: string,
   retrySeconds = RETRY_SECONDS_DEFAULT,
 ): Command {
-  return parent
-    .command(usage)
-    .description(description)
+  return deploymentOptions(parent.command(usage).description(description))
     .option("--endpoint <url>", "a region's base URL", endpoint, ENDPOINT_DEFAULT)
     .option(
       "--retry-for <seconds>",
@@ -47,8 +55,27 @@ export function outputOption(): Option {
     .default("text");
 }
 
-export function clientOf(flags: ClientFlags, { signal }: CommandContext): LogClient {
-  return new LogClient({ endpoint: flags.endpoint, signal });
+/** Options that say where a deployment on AWS is. */
+export function deploymentOptions(command: Command): Command {
+  return command
+    .option("--outputs <file>", "a deployment on AWS, as cdk deploy --outputs-file wrote it")
+    .option("--region <name>", "the deployment's region to ask; without it, AWS's usual chain says")
+    .option("--direct", "invoke the region's functions, without the gateway in front of them");
+}
+
+/** The client of the region that was named. Code for AWS is loaded only if there is a deployment to ask. */
+export async function clientOf(
+  flags: ClientFlags,
+  { signal, deployment }: CommandContext,
+): Promise<LogClient> {
+  const { outputs, region, direct } = { ...deployment?.(), ...flags };
+  if (outputs !== undefined) {
+    const { deployedClient } = await import("./deployed-client.ts");
+    return await deployedClient({ outputs, region, isDirect: direct === true, signal });
+  }
+  if (region === undefined && direct !== true) return new LogClient({ endpoint: flags.endpoint, signal });
+  const given = region === undefined ? "--direct" : "--region";
+  throw new UsageError(`${given} is of a deployment on AWS, which --outputs names`);
 }
 
 export function patienceOf(flags: ClientFlags, { streams, signal }: CommandContext): Patience {

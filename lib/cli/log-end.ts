@@ -23,7 +23,7 @@ export function addLogEndCommands(program: Command, context: CommandContext): vo
   clientCommand(program, "trim <log>", "Lets go of the records below a seq_num. There is no way back.")
     .requiredOption("--to <seq_num>", "the first record that is kept, at most the tail", seqNum)
     .action(async (log: string, flags: ClientFlags & { readonly to: number }) => {
-      const client = clientOf(flags, context);
+      const client = await clientOf(flags, context);
       const trimmed = await retrying(patienceOf(flags, context), client, (bounded) =>
         bounded.trim(log, flags.to),
       );
@@ -35,7 +35,7 @@ export function addLogEndCommands(program: Command, context: CommandContext): vo
     "Ends a log for ever; it can still be read. There is no way back.",
     RETRY_SECONDS_LONG,
   ).action(async (log: string, flags: ClientFlags) => {
-    const client = clientOf(flags, context);
+    const client = await clientOf(flags, context);
     const sealed = await retrying(patienceOf(flags, context), client, (bounded) => bounded.seal(log));
     await writeResult(streams, flags.output, sealed, `${log} is sealed, and ends at seq_num ${sealed.tail}`);
   });
@@ -46,7 +46,7 @@ export function addLogEndCommands(program: Command, context: CommandContext): vo
     RETRY_SECONDS_LONG,
   ).action(async (log: string, flags: ClientFlags) => {
     const patience = patienceOf(flags, context);
-    const deleted = await deleteCommand(clientOf(flags, context), log, patience);
+    const deleted = await deleteCommand(await clientOf(flags, context), log, patience);
     const left = "; nobody reads or writes it any more, but part of it is left: run this again";
     const text = deleted.state === "deleted" ? `deleted ${log}` : `deleting ${log}${left}`;
     await writeResult(streams, flags.output, deleted, text);

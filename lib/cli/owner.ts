@@ -23,7 +23,7 @@ export function addOwnerCommands(program: Command, context: CommandContext): voi
   clientCommand(owner, "show <log>", "Shows the region that owns a log.").action(
     async (log: string, flags: ClientFlags) => {
       const patience = patienceOf(flags, context);
-      const shown = await retrying(patience, clientOf(flags, context), (bounded) => bounded.owner(log));
+      const shown = await retrying(patience, await clientOf(flags, context), (bounded) => bounded.owner(log));
       await writeResult(streams, flags.output, shown, ownerText(shown));
     },
   );
@@ -37,7 +37,7 @@ export function addOwnerCommands(program: Command, context: CommandContext): voi
     .addHelpText("after", TRANSFER_HELP)
     .action(async (log: string, flags: ClientFlags & { readonly to: string }) => {
       const patience = patienceOf(flags, context);
-      const now = await retrying(patience, clientOf(flags, context), (bounded) =>
+      const now = await retrying(patience, await clientOf(flags, context), (bounded) =>
         bounded.transferOwner(log, flags.to),
       );
       await writeResult(streams, flags.output, now, ownerText(now));
@@ -48,7 +48,7 @@ export function addOwnerCommands(program: Command, context: CommandContext): voi
     "Says where a log should be owned; without a region, anywhere.",
   ).action(async (log: string, region: string | undefined, flags: ClientFlags) => {
     const patience = patienceOf(flags, context);
-    const now = await retrying(patience, clientOf(flags, context), (bounded) =>
+    const now = await retrying(patience, await clientOf(flags, context), (bounded) =>
       bounded.preferRegion(log, region ?? null),
     );
     await writeResult(streams, flags.output, now, `${log} prefers ${now.preferred_region ?? "no region"}`);

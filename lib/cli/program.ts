@@ -1,6 +1,6 @@
 /** The commands, their options and their help. */
 import { Command, Option } from "commander";
-import { BATCH_HEADER } from "../client/ordered-append.ts";
+import type { ReadFrom } from "../client/log-client.ts";
 import { retrying } from "../client/retry.ts";
 import { appendCommand } from "./append.ts";
 import {
@@ -8,6 +8,8 @@ import {
   type CommandContext,
   clientCommand,
   clientOf,
+  type DeploymentFlags,
+  deploymentOptions,
   patienceOf,
   RETRY_SECONDS_LONG,
 } from "./command-context.ts";
@@ -15,7 +17,7 @@ import { addCreate } from "./create.ts";
 import { ledgerText, logText } from "./describe.ts";
 import { addLocalCommands } from "./local.ts";
 import { addLogEndCommands } from "./log-end.ts";
-import { seqNum, wholeNumber } from "./options.ts";
+import { moment, seqNum, wholeNumber } from "./options.ts";
 import { writeData, writeResult } from "./output.ts";
 import { addOwnerCommands } from "./owner.ts";
 import { addPlacementCommands } from "./placement.ts";
@@ -23,8 +25,8 @@ import { type ReadFormat, readCommand } from "./read.ts";
 import { addBookieCommands, addRegionCommands } from "./regions.ts";
 import { addVerify } from "./verify.ts";
 
-export function buildProgram(context: CommandContext): Command {
-  const program = new Command("fenceline")
+export function buildProgram(streamsAndSignal: CommandContext): Command {
+  const program = deploymentOptions(new Command("fenceline"))
     .description("A globally replicated, fenced log.")
     .enablePositionalOptions()
     .exitOverride()
@@ -32,6 +34,7 @@ export function buildProgram(context: CommandContext): Command {
       writeOut: (text) => context.streams.stdout.write(text),
       writeErr: (text) => context.streams.stderr.write(text),
     });
+  const context = { ...streamsAndSignal, deployment: () => program.opts<DeploymentFlags>() };
   addLocalCommands(program, context);
   addCreate(program, context);
   addAppend(program, context);
@@ -56,9 +59,9 @@ const APPEND_HELP = `
 Each line is a record, without its newline; what follows the last newline is a record too. Without files,
 or for "-", standard input is read. Lines that are not UTF-8 are kept byte for byte.
 
-Each batch is in the log once: it is sent with the seq_num that it must get, and when an answer is lost the
-log is asked what is there. The first record of each batch carries a header, ${BATCH_HEADER}, that tells it
-from an equal batch of another writer; with --match-seq-num there is none.
+Each batch is in the log once: this run is a producer whose batches are numbered, and one whose answer is lost
+is sent again under its number. With --match-seq-num it is sent with the seq_num that it must get, and the log
+is asked what is there.
 
 To be able to complete an append whatever stops it, this command included, say where the first line goes:
     npx fenceline append words words.txt --match-seq-num 0
@@ -81,7 +84,7 @@ function addAppend(program: Command, context: CommandContext): void {
     .addHelpText("after", APPEND_HELP)
     .action(async (log: string, files: string[], flags: ClientFlags & AppendFlags) => {
       await appendCommand({
-        client: clientOf(flags, context),
+        client: await clientOf(flags, context),
         streams: context.streams,
         output: flags.output,
         log,
@@ -101,7 +104,10 @@ interface AppendFlags {
 
 function addRead(program: Command, context: CommandContext): void {
   clientCommand(program, "read <log>", "Prints records up to the tail as it was when the command began.")
-    .option("--from <seq_num>", "the first record", seqNum, 0)
+    .addOption(option("--from <seq_num>", "the first record; 0 if absent", seqNum, "dlsn", "since", "last"))
+    .addOption(option("--dlsn <dlsn>", "begin at this record, or right behind", String, "since", "last"))
+    .addOption(option("--since <time>", "begin at this time: ISO 8601, or ms since 1970", moment, "last"))
+    .option("--last <n>", "begin so many records before the tail", seqNum)
     .option("--limit <n>", "records, at most", wholeNumber(1, Number.MAX_SAFE_INTEGER))
     .addOption(
       new Option("--format <format>", "text: bodies and newlines, byte for byte; json: one object a line")
@@ -115,10 +121,10 @@ function addRead(program: Command, context: CommandContext): void {
     )
     .action(async (log: string, flags: ClientFlags & ReadFlags) => {
       await readCommand({
-        client: clientOf(flags, context),
+        client: await clientOf(flags, context),
         streams: context.streams,
         log,
-        from: flags.from,
+        from: startOf(flags),
         ...(flags.limit === undefined ? {} : { limit: flags.limit }),
         format: flags.output === "json" ? "json" : flags.format,
         consistency: flags.consistency,
@@ -127,8 +133,21 @@ function addRead(program: Command, context: CommandContext): void {
     });
 }
 
+function option<T>(flags: string, description: string, parse: (text: string) => T, ...not: string[]) {
+  return new Option(flags, description).argParser(parse).conflicts(not);
+}
+
+function startOf({ from = 0, dlsn, since, last }: ReadFlags): ReadFrom {
+  if (dlsn !== undefined) return { dlsn };
+  if (since !== undefined) return { timestamp: since };
+  return last === undefined ? from : { tail_offset: last };
+}
+
 interface ReadFlags {
-  readonly from: number;
+  readonly from?: number;
+  readonly dlsn?: string;
+  readonly since?: number;
+  readonly last?: number;
   readonly limit?: number;
   readonly format: ReadFormat;
   readonly consistency: "strong" | "local";
@@ -137,7 +156,7 @@ interface ReadFlags {
 function addLogs(program: Command, context: CommandContext): void {
   clientCommand(program, "logs [prefix]", "Lists the logs whose names start with the prefix.").action(
     async (prefix: string | undefined, flags: ClientFlags) => {
-      const client = clientOf(flags, context);
+      const client = await clientOf(flags, context);
       let after: { start_after?: string } = {};
       for (;;) {
         const query = { prefix: prefix ?? "", ...after };
@@ -154,7 +173,7 @@ function addLogs(program: Command, context: CommandContext): void {
   );
   clientCommand(program, "describe <log>", "Shows a log: configuration, tail, owner, segments.").action(
     async (log: string, flags: ClientFlags) => {
-      const client = clientOf(flags, context);
+      const client = await clientOf(flags, context);
       const patience = patienceOf(flags, context);
       const description = await retrying(patience, client, (bounded) => bounded.describeLog(log));
       const tail = await retrying(patience, client, (bounded) => bounded.tail(log));
@@ -169,7 +188,7 @@ function addLedger(program: Command, context: CommandContext): void {
   const ledger = program.command("ledger").description("Looks underneath, at one ledger.");
   clientCommand(ledger, "show <id>", "Shows a ledger's metadata.").action(
     async (id: string, flags: ClientFlags) => {
-      const client = clientOf(flags, context);
+      const client = await clientOf(flags, context);
       const shown = await retrying(patienceOf(flags, context), client, (bounded) => bounded.showLedger(id));
       await writeResult(context.streams, flags.output, shown, ledgerText(shown));
     },
@@ -180,7 +199,7 @@ function addLedger(program: Command, context: CommandContext): void {
     "Fences a ledger, finds its end and closes it.",
     RETRY_SECONDS_LONG,
   ).action(async (id: string, flags: ClientFlags) => {
-    const client = clientOf(flags, context);
+    const client = await clientOf(flags, context);
     const closed = await retrying(patienceOf(flags, context), client, (bounded) => bounded.recoverLedger(id));
     await writeResult(context.streams, flags.output, closed, ledgerText(closed));
   });

@@ -35,7 +35,7 @@ export function addRegionCommands(program: Command, context: CommandContext): vo
     .addHelpText("after", WITHIN);
   clientCommand(region, "list", "Lists regions and bookies with their states.").action(
     async (flags: ClientFlags) => {
-      const list = await retrying(patienceOf(flags, context), clientOf(flags, context), (bounded) =>
+      const list = await retrying(patienceOf(flags, context), await clientOf(flags, context), (bounded) =>
         bounded.regions(),
       );
       await writeResult(context.streams, flags.output, list, list.regions.map(regionText).join("\n"));
@@ -43,7 +43,7 @@ export function addRegionCommands(program: Command, context: CommandContext): vo
   );
   for (const [verb, state, description] of REGION_VERBS) {
     clientCommand(region, `${verb} <name>`, description).action(async (name: string, flags: ClientFlags) => {
-      const client = clientOf(flags, context);
+      const client = await clientOf(flags, context);
       const set = await retrying(patienceOf(flags, context), client, (bounded) =>
         bounded.setRegionState(name, state),
       );
@@ -59,7 +59,7 @@ export function addBookieCommands(program: Command, context: CommandContext): vo
     .addHelpText("after", WITHIN);
   for (const [state, description] of BOOKIE_VERBS) {
     clientCommand(bookie, `${state} <id>`, description).action(async (id: string, flags: ClientFlags) => {
-      const client = clientOf(flags, context);
+      const client = await clientOf(flags, context);
       const patience = patienceOf(flags, context);
       const { regions } = await retrying(patience, client, (bounded) => bounded.regions());
       const found = bookieNamed(id, regions);

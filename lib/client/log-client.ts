@@ -2,6 +2,7 @@
  * The HTTP surface as typed calls, one request each. Nothing is sent twice here: whoever repeats a call knows
  * whether that is safe.
  */
+import type { AppendAckJson, AppendJson } from "../api/append-wire.ts";
 import type { DeletedJson, SealedJson, TrimmedJson } from "../api/log-end-wire.ts";
 import type { OwnershipJson } from "../api/owner-wire.ts";
 import type { Problem } from "../api/problem.ts";
@@ -13,8 +14,6 @@ import type {
   RegionStateJson,
 } from "../api/region-wire.ts";
 import type {
-  AppendAckJson,
-  AppendJson,
   CreatedLogJson,
   CreateLogJson,
   LedgerJson,
@@ -43,13 +42,32 @@ export interface LogClientOptions {
   /** Wait for a whole answer. An append is given longer than the server gives itself. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
+  /** How requests get there; `fetch` if absent. */
+  readonly send?: SendHttp;
+}
+
+/** As `fetch`: rejects if there is no answer. */
+export type SendHttp = (url: string, request: HttpRequest) => Promise<Response>;
+
+export interface HttpRequest {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal: AbortSignal;
 }
 
 export type WireFormat = "utf8" | "base64";
 export type Consistency = "strong" | "local";
 
+/** Where a read begins: a seq_num, or what else the surface knows to find. */
+export type ReadFrom =
+  | number
+  | { readonly dlsn: string }
+  | { readonly timestamp: number }
+  | { readonly tail_offset: number };
+
 export interface ReadOptions {
-  readonly from: number;
+  readonly from: ReadFrom;
   readonly count?: number;
   readonly consistency?: Consistency;
   readonly format?: WireFormat;
@@ -60,22 +78,15 @@ const TIMEOUT_MS = 30_000;
 export class LogClient {
   readonly endpoint: string;
   readonly #timeoutMs: number;
-  readonly #signal: AbortSignal | undefined;
 
-  constructor(options: LogClientOptions) {
+  constructor(private readonly options: LogClientOptions) {
     this.endpoint = options.endpoint.replace(/\/+$/, "");
     this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
-    this.#signal = options.signal;
   }
 
   /** The same endpoint, with at most so long a wait for a whole answer. */
   within(timeoutMs: number): LogClient {
-    const signal = this.#signal === undefined ? {} : { signal: this.#signal };
-    return new LogClient({
-      endpoint: this.endpoint,
-      timeoutMs: Math.min(this.#timeoutMs, timeoutMs),
-      ...signal,
-    });
+    return new LogClient({ ...this.options, timeoutMs: Math.min(this.#timeoutMs, timeoutMs) });
   }
 
   async createLog(log: string, config: CreateLogJson): Promise<{ created: boolean; log: CreatedLogJson }> {
@@ -120,7 +131,7 @@ export class LogClient {
   }
 
   async read(log: string, { from, count, consistency, format }: ReadOptions): Promise<ReadAnswerJson> {
-    const query = { seq_num: from, count, consistency };
+    const query = { ...(typeof from === "number" ? { seq_num: from } : from), count, consistency };
     const path = logPath(log, "/records");
     return (await this.#send<ReadAnswerJson>({ method: "GET", path, query, format })).json;
   }
@@ -209,8 +220,9 @@ export class LogClient {
   async #exchange(request: RequestFields, effects: SideEffects) {
     const url = `${this.endpoint}${request.path}${queryText(request.query)}`;
     const timeout = AbortSignal.timeout(this.#timeoutMs);
+    const { signal, send = fetch } = this.options;
     try {
-      const response = await fetch(url, {
+      const response = await send(url, {
         method: request.method,
         headers: {
           accept: "application/json",
@@ -219,7 +231,7 @@ export class LogClient {
           ...(request.prefer === undefined ? {} : { prefer: request.prefer }),
         },
         ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
-        signal: this.#signal === undefined ? timeout : AbortSignal.any([this.#signal, timeout]),
+        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       });
       const [type = ""] = (response.headers.get("content-type") ?? "").split(";");
       const owner = response.headers.get("log-owner")?.split(";")[0];

@@ -1,9 +1,9 @@
 /**
- * Text for stores that sort strings by their UTF-8 bytes, such as DynamoDB, while the ports sort by code unit.
- * The two orders differ only where surrogates (from U+D800) meet U+E000 to U+FFFF. So each code unit from
- * U+D800 on is stored as the code point 0x800 above it: all of them are valid characters, in the order of the
- * units, lone surrogates included; everything below is stored as it is. Never change this: stored keys are
- * found by it.
+ * Text for stores that sort strings by their UTF-8 bytes, such as DynamoDB, while the ports sort by code
+ * unit. The two orders differ only where surrogates (from U+D800) meet U+E000 to U+FFFF. So each code unit
+ * from U+D800 on is stored as the code point 0x800 above it: all of them are valid characters, in the order
+ * of the units, lone surrogates included; everything below is stored as it is. Never change this: stored keys
+ * are found by it.
  */
 import { damaged } from "./format-errors.ts";
 

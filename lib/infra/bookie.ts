@@ -5,6 +5,10 @@
  *     beside the old one, which is kept, and never the old one emptied (rule 21).
  * BK2 No lifecycle rule touches slots, fences or seals (rule 15); parts of abandoned uploads cannot arise,
  *     since nothing is uploaded in parts.
+ * BK3 It is kept whatever becomes of its stack. Only a first deployment that fails before the marker is in it
+ *     takes it away: a bucket with its marker is not empty, and CloudFormation deletes none that is not.
+ * BK4 The marker is put only after the registry was asked and did not know this identity: a bucket that was
+ *     lost and made anew under its old name would otherwise deny what it held (rule 21).
  */
 import { CustomResource, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import { BlockPublicAccess, Bucket, BucketEncryption, CfnBucket, ObjectOwnership } from "aws-cdk-lib/aws-s3";
@@ -18,6 +22,8 @@ import { RegionalFunction, seconds } from "./regional-function.ts";
 import type { Topology, TopologyBookie } from "./topology/topology.ts";
 
 export interface BookieProps {
+  /** The auditor function, which knows the registry. */
+  readonly auditor: RegionalFunction;
   readonly topology: Topology;
   readonly names: Names;
   readonly code: FunctionCode;
@@ -40,7 +46,7 @@ export class Bookie extends Construct {
       objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
       enforceSSL: true,
       minimumTLSVersion: 1.2,
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE, // BK3
     });
     this.lambda = new RegionalFunction(this, "Bookie", {
       functionName: names.bookieFunction(bookie),
@@ -61,7 +67,14 @@ export class Bookie extends Construct {
       properties: { BookieId: names.bookieId(region, bookie) },
       removalPolicy: RemovalPolicy.RETAIN,
     });
-    this.marked.node.addDependency(bucket);
+    // BK4
+    const claim = new CustomResource(this, `Claim-${bookie.storage}`, {
+      resourceType: "Custom::FencelineClaim",
+      serviceToken: props.auditor.function.functionArn,
+      properties: { ClaimedBookie: names.bookieId(region, bookie) },
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
+    this.marked.node.addDependency(bucket, claim);
     Validations.of(bucket).acknowledge({
       id: "AwsSolutions-S1",
       reason:

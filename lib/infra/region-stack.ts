@@ -28,13 +28,13 @@ export interface RegionStackProps extends StackProps {
 export class RegionStack extends Stack {
   constructor(scope: Construct, id: string, props: RegionStackProps) {
     super(scope, id, props);
-    const { topology, home, names, code } = props;
+    const { topology, home, names } = props;
     const leases = new LeaseTable(this, "Leases", names);
     const functions = new RegionFunctions(this, "Functions", props);
     const bookies = home.bookies.map(
-      (bookie) => new Bookie(this, `Bookie-${bookie.name}`, { topology, names, code, bookie }),
+      (bookie) => new Bookie(this, `Bookie-${bookie.name}`, { ...props, auditor: functions.auditor, bookie }),
     );
-    for (const [index, bookie] of home.bookies.entries()) {
+    const registrations = home.bookies.map((bookie, index) => {
       const registered = new CustomResource(this, `Registered-${bookie.name}-${bookie.storage}`, {
         resourceType: "Custom::FencelineRegistration",
         serviceToken: functions.auditor.function.functionArn,
@@ -44,14 +44,17 @@ export class RegionStack extends Stack {
       const marked = bookies[index]?.marked;
       if (marked !== undefined) registered.node.addDependency(marked);
       registered.node.addDependency(leases.table);
-    }
+      return registered;
+    });
     const { append, read, auditor } = functions;
     const { api } = new HttpApi(this, "Http", {
       names,
       retentionDays: topology.retentionDays,
       functions: { append: append.function, read: read.function },
     });
-    new AuditorSchedule(this, "Audit", { names, auditor: auditor.function });
+    const schedule = new AuditorSchedule(this, "Audit", { names, auditor: auditor.function });
+    // A pass registers what is there, which must not come before a claim.
+    schedule.node.addDependency(...registrations);
     const watched = {
       names,
       region: home.name,
@@ -68,6 +71,7 @@ export class RegionStack extends Stack {
   /** Lines that can be run as they stand. */
   #printCommands(url: string, names: Names): void {
     const endpoint = url.replace(/\/$/, "");
+    new CfnOutput(this, "Region", { value: this.region });
     new CfnOutput(this, "Endpoint", { value: endpoint });
     new CfnOutput(this, "AppendFunction", { value: names.function("append") });
     new CfnOutput(this, "ReadFunction", { value: names.function("read") });
@@ -75,6 +79,6 @@ export class RegionStack extends Stack {
     new CfnOutput(this, "TryCreate", { value: `${command} create orders` });
     new CfnOutput(this, "TryAppend", { value: `echo first | ${command} append orders` });
     new CfnOutput(this, "TryRead", { value: `${command} read orders` });
-    new CfnOutput(this, "TryHealth", { value: `${command} health` });
+    new CfnOutput(this, "TryRegions", { value: `${command} region list` });
   }
 }

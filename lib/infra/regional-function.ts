@@ -4,6 +4,7 @@ import { PolicyDocument, type PolicyStatement, Role, ServicePrincipal } from "aw
 import { Architecture, type Code, Function as LambdaFunction, Runtime } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
+import { CODE_HANDLER } from "./function-code.ts";
 import { mayWriteLog } from "./permissions.ts";
 
 export interface RegionalFunctionProps {
@@ -43,7 +44,7 @@ export class RegionalFunction extends Construct {
       description: props.description,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
-      handler: "index.handler",
+      handler: CODE_HANDLER,
       code: props.code,
       environment: { ...props.environment },
       memorySize: props.memoryMb,

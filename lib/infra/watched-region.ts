@@ -37,6 +37,5 @@ export function counted({ names, region }: Pick<WatchedRegion, "names" | "region
     statistic: Stats.SUM,
     unit: Unit.COUNT,
     period: PERIOD,
-    label: name,
   });
 }

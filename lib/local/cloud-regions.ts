@@ -6,7 +6,7 @@ import type { ApiOptions } from "../api/routing.ts";
 import { present } from "../protocol/assert.ts";
 import { type LogName, type Region, region } from "../protocol/ids.ts";
 import type { LogConfig } from "../protocol/items.ts";
-import { limits } from "../protocol/limits.ts";
+import { ownerLimits } from "../protocol/log/owner-limits.ts";
 import type { Settler } from "../protocol/log/settler.ts";
 import { regionAware } from "../protocol/placement/region-aware.ts";
 import type { Clock, MetadataStore, Trace } from "../protocol/ports.ts";
@@ -117,7 +117,7 @@ export class CloudRegions {
   #settler(home: RegionSwitch, outgoing: Gate): Settler {
     const { clock, delayMs } = this.#fields;
     const settleIn = (where: LocalRegion, log: LogName) =>
-      within(clock, limits.settleWaitMs, `settling ${log} in ${where.region.region}`, () =>
+      within(clock, ownerLimits.settleWaitMs, `settling ${log} in ${where.region.region}`, () =>
         outgoing("settle", () =>
           roundTrip(clock, where.region === home ? 0 : delayMs, () =>
             where.region.call("settle", () => where.append.settle(log)),

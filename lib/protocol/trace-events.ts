@@ -85,6 +85,13 @@ export type TraceEvent =
       readonly ledgerId: LedgerId;
       readonly firstEntry: EntryId;
     }
+  /** A new writer has read what the log remembers of its producers. */
+  | {
+      readonly event: "producers-restored";
+      readonly ledgerId: LedgerId;
+      readonly firstEntry: EntryId;
+      readonly lastEntry: EntryId;
+    }
   | { readonly event: "lease-acquired"; readonly log: LogIncarnation; readonly clean: boolean }
   | { readonly event: "lease-released"; readonly log: LogIncarnation; readonly clean: boolean }
   | { readonly event: "lease-lost"; readonly log: LogIncarnation }

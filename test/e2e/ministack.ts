@@ -1,7 +1,7 @@
 /**
- * MiniStack, an emulator of AWS that needs no Docker and runs Node functions as processes of its own. Installed
- * by pip into a virtual environment under the checkout's ignored folder, bound to loopback on a free port,
- * stopped by its process id.
+ * MiniStack, an emulator of AWS that needs no Docker and runs Node functions as processes of its own.
+ * Installed by pip into a virtual environment under the checkout's ignored folder, bound to loopback on a
+ * free port, stopped by its process id.
  *
  *     await using emulator = await MiniStack.start();   // throws NoMiniStack if it cannot be had
  *     emulator.environment                              // for processes that talk to it: SDK, cdk, functions
@@ -12,7 +12,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -56,6 +56,8 @@ export class MiniStack implements AsyncDisposable {
     const python = await installed();
     const port = await freePort();
     const directory = await mkdtemp(join(tmpdir(), "fenceline-ministack-"));
+    // Its workers are scripts of CommonJS, whatever a package.json further up says of the files below it.
+    await writeFile(join(directory, "package.json"), "{}\n");
     const child = spawn(python, ["-m", "ministack"], {
       cwd: directory,
       stdio: ["ignore", "ignore", "pipe"],

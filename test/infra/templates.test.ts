@@ -136,7 +136,10 @@ describe.each([
     for (const [name, template] of all.regions) {
       template.resourceCountIs("AWS::S3::Bucket", 2);
       for (const bucket of Object.values(template.findResources("AWS::S3::Bucket"))) {
-        expect(bucket).toMatchObject({ DeletionPolicy: "Retain", UpdateReplacePolicy: "Retain" });
+        expect(bucket).toMatchObject({
+          DeletionPolicy: "RetainExceptOnCreate",
+          UpdateReplacePolicy: "Retain",
+        });
         expect(bucket.Properties).not.toHaveProperty("LifecycleConfiguration");
         expect(bucket.Properties.PublicAccessBlockConfiguration).toEqual({
           BlockPublicAcls: true,

@@ -28,6 +28,12 @@ test.each([
   ["lib/cli/append.ts", 'import { LogWriter } from "../protocol/log/log-writer.ts";'],
   ["functions/append/handler.ts", 'import { handler } from "../read/handler.ts";'],
   ["functions/append/handler.ts", 'import { Bookie } from "../../lib/infra/bookie.ts";'],
+  ["functions/append/handler.ts", 'import { routes } from "../../lib/api/routes.ts";'],
+  [
+    "lib/lambda/append-function.ts",
+    'import { LevelEntryStore } from "../adapters/level/level-entry-store.ts";',
+  ],
+  ["lib/bundles/function-bundles.ts", 'import { handler } from "../../functions/read/handler.ts";'],
   ["bin/fenceline.ts", 'import { world } from "../test/sim/world.ts";'],
   ["lib/elsewhere/thing.ts", "export const one = 1;"],
 ])("%s may not: %s", (path, line) => {
@@ -44,7 +50,8 @@ test.each([
   ["lib/client/client.ts", 'import type { Route } from "../api/routes.ts";'],
   ["lib/local/cloud.ts", 'import { MemoryStore } from "../adapters/memory/store.ts";'],
   ["lib/cli/append.ts", 'import { Command } from "commander";'],
-  ["functions/append/handler.ts", 'import { routes } from "../../lib/api/routes.ts";'],
+  ["functions/append/handler.ts", 'import { AppendFunction } from "../../lib/lambda/append-function.ts";'],
+  ["lib/lambda/append-function.ts", 'import { createApi } from "../api/api.ts";'],
   ["functions/append/handler.ts", 'import { environment } from "./environment.ts";'],
   ["bin/fenceline.ts", 'import { run } from "../lib/cli/run.ts";'],
   ["test/log/log.test.ts", 'import { LogWriter } from "../../lib/protocol/log/log-writer.ts";'],

@@ -31,6 +31,10 @@ const table: readonly (readonly [folder: string, row: Row])[] = [
   ["lib/adapters/node", { files: [protocol, formats], node: true }],
   ["lib/adapters/aws", { files: [protocol, formats], packages: ["@aws-sdk/", "@smithy/"], node: true }],
   ["lib/api", { files: [protocol], packages: ["hono", "@hono/zod-openapi", "zod"] }],
+  [
+    "lib/client/aws",
+    { files: [protocol, "lib/client"], packages: ["@aws-sdk/client-lambda", "@smithy/"], node: true },
+  ],
   ["lib/client", { files: [protocol], types: ["lib/api"] }],
   ["lib/console", {}],
   [
@@ -38,12 +42,14 @@ const table: readonly (readonly [folder: string, row: Row])[] = [
     {
       files: [
         "lib/environment.ts",
+        "lib/bundles",
         "lib/protocol/limits.ts",
         "lib/protocol/assert.ts",
         "lib/protocol/placement",
         "lib/api/log-config.ts",
+        "lib/bundles",
       ],
-      packages: ["aws-cdk-lib", "constructs", "cdk-nag", "esbuild", "zod"],
+      packages: ["aws-cdk-lib", "constructs", "cdk-nag", "zod"],
       node: true,
     },
   ],
@@ -64,18 +70,17 @@ const table: readonly (readonly [folder: string, row: Row])[] = [
       node: true,
     },
   ],
-  ["lib/index.ts", { files: [protocol, "lib/client", "lib/adapters/aws", "lib/adapters/node"] }],
   [
-    "functions/*",
+    "lib/lambda",
     {
-      files: [protocol, formats, "lib/api", "lib/console", "lib/environment.ts"].concat(
-        "lib/adapters/aws",
-        "lib/adapters/node",
-      ),
+      files: [protocol, formats, "lib/api", "lib/environment.ts", "lib/adapters/aws", "lib/adapters/node"],
       packages: ["hono", "@aws-lambda-powertools/", "aws-lambda"],
       node: true,
     },
   ],
+  ["lib/bundles", { packages: ["esbuild"], node: true }],
+  ["lib/index.ts", { files: [protocol, "lib/client", "lib/adapters/aws", "lib/adapters/node"] }],
+  ["functions/*", { files: ["lib/lambda", "lib/environment.ts"], packages: ["aws-lambda"], node: true }],
   ["bin", { anythingBut: ["test"] }],
   ["test", { anythingBut: [] }],
 ];

@@ -1,7 +1,7 @@
 /**
- * A bookie's calls as they travel to its function, and its answers as they come back: JSON, entries in base 64.
- * The call names the bookie that is meant: a function that has become another bookie answers it with a failure
- * (rule 21).
+ * A bookie's calls as they travel to its function, and its answers as they come back: JSON, entries in base
+ * 64. The call names the bookie that is meant: a function that has become another bookie answers it with a
+ * failure (rule 21).
  */
 import { decodeEntry, encodeEntry } from "../../formats/entry-format.ts";
 import { damaged } from "../../formats/format-errors.ts";

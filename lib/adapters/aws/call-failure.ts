@@ -1,6 +1,6 @@
 /**
- * What a failed SDK call says of its effect. Only a service's own refusal, or a connection that was never made,
- * proves that nothing happened; silence, broken connections and every 5xx prove nothing (rule 21).
+ * What a failed SDK call says of its effect. Only a service's own refusal, or a connection that was never
+ * made, proves that nothing happened; silence, broken connections and every 5xx prove nothing (rule 21).
  */
 import { FencelineError, type SideEffects } from "../../protocol/errors.ts";
 
@@ -43,8 +43,8 @@ export function callFailure(error: unknown): CallFailure {
 }
 
 /**
- * The failure as the protocol knows it. `what` names the call and where it went; `inDoubt`: an earlier attempt
- * may have taken effect, whatever the last one proves of itself.
+ * The failure as the protocol knows it. `what` names the call and where it went; `inDoubt`: an earlier
+ * attempt may have taken effect, whatever the last one proves of itself.
  */
 export function unansweredCall(what: string, error: unknown, inDoubt = false): FencelineError {
   if (error instanceof FencelineError) return error;

@@ -1,6 +1,7 @@
 /**
- * Metadata that is used only in the mode it was made for (design section 3). Before the first call that decides
- * anything, the deployment's own item is read consistently; one that says otherwise refuses every such call.
+ * Metadata that is used only in the mode it was made for (design section 3). Before the first call that
+ * decides anything, the deployment's own item is read consistently; one that says otherwise refuses every
+ * such call.
  *
  * The first writer of a new table puts the item. A reader that finds none goes on, and looks again next time:
  * nothing has been written yet.
@@ -71,11 +72,11 @@ export class CheckedDeployment implements MetadataStore {
     this.#isKnown =
       item.kind === "deployment" && item.metadataMode === metadataMode && item.homeRegion === homeRegion;
     if (this.#isKnown) return;
+    const mode = homeRegion === undefined ? metadataMode : `${metadataMode} with its home in ${homeRegion}`;
     throw new FencelineError("unavailable", {
       message:
-        `the metadata table was made for ${JSON.stringify(item)}, this function is set to mode ` +
-        `${metadataMode}${homeRegion === undefined ? "" : ` with its home in ${homeRegion}`}: nothing is read ` +
-        "or written; deploy with the table's own mode",
+        `the metadata table was made for ${JSON.stringify(item)}, this function is set to mode ${mode}: ` +
+        "nothing is read or written; deploy with the table's own mode",
       retryable: false,
       sideEffects: "none",
     });

@@ -1,4 +1,6 @@
-/** One region's writer leases in a DynamoDB table of that region, which is not replicated (rules 16 to 20). */
+/**
+ * One region's writer leases in a DynamoDB table of that region, which is not replicated (rules 16 to 20).
+ */
 import { decodeLease, encodeLease } from "../../formats/lease-format.ts";
 import type { LogIncarnation, WriteToken } from "../../protocol/ids.ts";
 import type { Lease } from "../../protocol/lease.ts";

@@ -1,8 +1,8 @@
 /**
  * The global metadata table as one region's functions use it, in one of its two modes (design section 3).
  *
- * M1 `strong`: every replica gives consistent reads and takes conditional writes. The nearest one is asked; one
- *    that does not answer makes way for the next, and is asked last for a while.
+ * M1 `strong`: every replica gives consistent reads and takes conditional writes. The nearest one is asked;
+ *    one that does not answer makes way for the next, and is asked last for a while.
  * M2 `home`: the home takes every conditional write and every consistent read, and nobody stands in for it: a
  *    condition is checked against the replica that is asked, and another one would let two writers win. Stale
  *    reads are M1's.

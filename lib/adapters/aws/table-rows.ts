@@ -6,7 +6,8 @@
  *     revision N, token S the version (ports.ts): conditions compare both
  *     value S             the item or the lease as JSON, in its own format
  *
- * T1 A call is sent once, and again only after a refusal that passes; a write whose outcome is unknown rejects.
+ * T1 A call is sent once, and again only after a refusal that passes; a write whose outcome is unknown
+ *    rejects.
  * T2 A failed condition is a conflict unless the row carries this very write's token: then the write had been
  *    sent before and won. A server that does not show the row that failed it is asked for it.
  */

@@ -28,6 +28,7 @@ const levelOf: Readonly<Record<TraceEvent["event"], Exclude<TraceLevel, "off">>>
   "chain-item-removed": "info",
   "ledger-collected": "info",
   "segment-resumed": "debug",
+  "producers-restored": "debug",
   "lease-acquired": "debug",
   "lease-released": "debug",
   "lease-lost": "info",

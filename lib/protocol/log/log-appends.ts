@@ -26,6 +26,7 @@ import type {
   LogDescription,
   Ownership,
 } from "./operations.ts";
+import { ownerLimits } from "./owner-limits.ts";
 import { checkRegion, preferRegion } from "./prefer-region.ts";
 import { sealLog } from "./seal-log.ts";
 import { settleLog } from "./settle-log.ts";
@@ -175,7 +176,7 @@ export class LogAppends implements AppendOperations {
     if (elsewhere !== undefined && owner !== undefined && owner !== this.ports.region) {
       const request = { kind: "settle", log: log.name } as const;
       const answer = await elsewhere.calls
-        .request(log, owner, request, limits.settleWaitMs)
+        .request(log, owner, request, ownerLimits.settleWaitMs)
         .catch(() => undefined);
       if (answer?.kind === "done") return;
     }

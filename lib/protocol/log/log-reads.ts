@@ -17,7 +17,6 @@ import { LogReader, type ReaderPorts } from "./log-reader.ts";
 import type {
   LogDescription,
   LogPage,
-  LogRecord,
   Ownership,
   ReadAnswer,
   ReadOperations,
@@ -26,7 +25,9 @@ import type {
   TailAnswer,
 } from "./operations.ts";
 import { ReadCollector } from "./read-collector.ts";
+import { seek } from "./seek.ts";
 import { allItems } from "./segments.ts";
+import type { RecordsThere } from "./seq-num-mismatch.ts";
 import type { Settler } from "./settler.ts";
 import type { LogIdentity } from "./start-segment.ts";
 import { ownershipOf } from "./transfer-owner.ts";
@@ -43,7 +44,11 @@ export class LogReads implements ReadOperations {
   read(request: ReadRequest): Promise<ReadAnswer> {
     checkRead(request);
     return withoutEffects(() =>
-      this.#names.with(request.log, (log) => readRecords(this.#ports, log, request)),
+      this.#names.with(request.log, async (log) => {
+        const { from: given, consistency } = request;
+        const from = typeof given === "number" ? given : await seek(this.#ports, log, given, consistency);
+        return await readRecords(this.#ports, log, { ...request, from });
+      }),
     );
   }
 
@@ -105,15 +110,12 @@ export class LogReads implements ReadOperations {
 export async function readRecords(
   ports: ReaderPorts,
   log: LogIdentity,
-  request: Omit<ReadRequest, "log">,
+  request: Omit<ReadRequest, "log" | "from"> & { readonly from: SeqNum },
 ): Promise<ReadAnswer> {
   const { from, limit, bytesMax = limits.readBytesMax, consistency } = request;
   const collector = new ReadCollector(from, limit, bytesMax);
-  const { tail, upToDate, sealed } = await new LogReader(ports, log, {
-    consistency,
-    collector,
-    begin: "position",
-  }).run();
+  const goal = { consistency, collector, begin: "position" } as const;
+  const { tail, upToDate, sealed } = await new LogReader(ports, log, goal).run();
   const next = collector.position;
   if (upToDate && next > tail) {
     throw new FencelineError("position_unwritten", {
@@ -130,12 +132,14 @@ export async function recordsAt(
   log: LogIdentity,
   from: SeqNum,
   count: number,
-): Promise<readonly LogRecord[]> {
+): Promise<RecordsThere> {
+  const collector = new ReadCollector(from, count, limits.readBytesMax);
   try {
-    return (await readRecords(ports, log, { from, limit: count, consistency: "strong" })).records;
+    await new LogReader(ports, log, { consistency: "strong", collector, begin: "position" }).run();
+    return collector;
   } catch (error) {
     if (error instanceof AssertionError) throw error;
-    return [];
+    return { records: [], batchStarts: new Set() };
   }
 }
 
@@ -147,7 +151,9 @@ function checkRead({ from, limit, bytesMax = limits.readBytesMax }: ReadRequest)
       details: { errors: [{ pointer: name, detail: `from ${least} to ${most}` }] },
     });
   };
-  range("from", from, 0, Number.MAX_SAFE_INTEGER);
+  if (typeof from === "number") range("from", from, 0, Number.MAX_SAFE_INTEGER);
+  else if (from.kind === "timestamp") range("timestamp", from.timestampMs, 0, Number.MAX_SAFE_INTEGER);
+  else if (from.kind === "tail-offset") range("tail_offset", from.count, 0, Number.MAX_SAFE_INTEGER);
   range("limit", limit, 1, limits.readRecordsMax);
   range("bytesMax", bytesMax, 1, limits.readBytesMax);
 }

@@ -153,15 +153,18 @@ export class OwnerCalls {
         answer();
       };
       const look = async () => {
-        const isSilent = (await this.canOwn(log, owner)) === undefined && (await this.isSilent(log, owner));
+        const failed = (await this.canOwn(log, owner)) === undefined;
+        const isSilent = failed && (await this.isSilent(log, owner));
         if (isOver) return;
         if (isSilent) return over(() => reject(unavailable(`${owner} has fallen silent`)));
-        if (clock.monotonicMs() < giveUpAtMs) wait();
+        if (clock.monotonicMs() < giveUpAtMs) {
+          wait(failed ? limits.ownerRetryPauseMs : limits.ownerAskTimeoutMs);
+        }
       };
-      const wait = () => {
-        timer = clock.startTimer(limits.ownerAskTimeoutMs, () => void look());
+      const wait = (delayMs: number) => {
+        timer = clock.startTimer(delayMs, () => void look());
       };
-      wait();
+      wait(limits.ownerWatchMs);
       send().then(
         (answer) => over(() => resolve(answer)),
         (error) => over(() => reject(error)),

@@ -3,8 +3,8 @@
  * which region is silent.
  *
  * O1 A region counts as silent after several failures over a stretch of time without one answer between them.
- *    Any answer is a sign of life, a refusal, slowness or `over_capacity` too: also for calls that were sent
- *    before it and fail after it. Silence is what it is now: failures of a past outage prove nothing.
+ *    Any answer is a sign of life, a refusal or `over_capacity` too: also for calls that were sent before it
+ *    and fail after it. Silence is what it is now: failures of an outage that is over prove nothing.
  * O2 Times are this process's own, and an owner is left alone for a while after it was first seen as owner,
  *    so that two regions that cannot reach each other do not fence each other in turn. One that a takeover
  *    found alive, since it opened a segment meanwhile, begins anew.
@@ -59,7 +59,7 @@ export class OwnerEvidence {
     this.#failures.delete(region);
   }
 
-  /** `askedAtMs`: when the call that failed was sent, on this clock. False: it proves nothing (O1). */
+  /** `askedAtMs`: when the call that failed was sent, on one's own clock. False: it proves nothing (O1). */
   noteFailure(region: Region, askedAtMs: number = this.clock.monotonicMs()): boolean {
     const nowMs = this.clock.monotonicMs();
     if ((this.#answeredAtMs.get(region) ?? Number.NEGATIVE_INFINITY) > askedAtMs) return false;

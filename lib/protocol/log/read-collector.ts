@@ -10,6 +10,8 @@ export class ReadCollector {
   /** Where to read on. */
   position: SeqNum;
   isFull = false;
+  /** Where the batches of the entries begin that were read. */
+  readonly batchStarts = new Set<SeqNum>();
   #bytes = 0;
 
   constructor(
@@ -30,6 +32,11 @@ export class ReadCollector {
    * size.
    */
   take(set: RecordSet, segment: SegmentNumber, entry: EntryId): void {
+    let batchStart: number = set.firstSeqNum;
+    for (const { count } of set.batches) {
+      this.batchStarts.add(batchStart as SeqNum);
+      batchStart += count;
+    }
     for (let slot = this.position - set.firstSeqNum; slot < set.count && !this.isFull; slot++) {
       const stored = set.records[slot];
       if (stored === undefined) return;

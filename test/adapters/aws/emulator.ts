@@ -1,4 +1,6 @@
-/** The emulator for a file of suites: started once if it was asked for, with a loud word if it cannot be had. */
+/**
+ * The emulator for a file of suites: started once if it was asked for, with a loud word if it cannot be had.
+ */
 import { randomUUID } from "node:crypto";
 import {
   BillingMode,

@@ -7,6 +7,7 @@
 import type { LedgerId, Region } from "../../../lib/protocol/ids.ts";
 import { regionKey } from "../../../lib/protocol/items.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
+import { ownerLimits } from "../../../lib/protocol/log/owner-limits.ts";
 import { chainBefore } from "../chain-before.ts";
 import type { RegionCall } from "../observations.ts";
 import type { World } from "../world.ts";
@@ -18,7 +19,7 @@ const EVIDENCE_MS = 2 * limits.appendDeadlineMs;
 const patienceMs = {
   canOwn: limits.ownerAskTimeoutMs,
   append: limits.appendDeadlineMs,
-  ask: limits.transferTimeoutMs,
+  ask: ownerLimits.transferTimeoutMs,
 };
 
 /** What one region heard of another. */

@@ -30,10 +30,14 @@ export interface Profile {
   readonly tails: readonly [probability: number, ms: number];
   /** Whether ledgers are deleted and swept while others use them. */
   readonly collects?: boolean;
+  /** Range of the time in which actors work. */
+  readonly lastsMs?: readonly [least: number, most: number];
   /** Whether bookies and regions come and go. */
   readonly changes?: boolean;
   faults(scene: Scene): Fault[];
 }
+
+const LASTS_MS: readonly [number, number] = [12_000, 170_000];
 
 const light = (scene: Scene) => messageFaults(scene, 0.3, 0.05);
 const some = (scene: Scene, probability: number, make: (scene: Scene) => Fault[]) =>
@@ -139,6 +143,19 @@ export const profiles: readonly Profile[] = [
     ],
   },
   {
+    // Storage is away for more than a minute before it comes back; ledgers have to be left open for longer.
+    name: "damage",
+    tails: [0.05, 2_000],
+    lastsMs: [90_000, 170_000],
+    faults: (scene) => [
+      ...damage(scene),
+      ...messageFaults(scene, 0.5, 0.3),
+      ...cuts(scene, scene.random.integer(0, 4)),
+      ...some(scene, 0.3, (one) => bookieOutages(one, one.random.integer(1, 2))),
+      ...some(scene, 0.3, (one) => stops(one, 3, 0.5)),
+    ],
+  },
+  {
     name: "topology",
     tails: [0.03, 1_000],
     changes: true,
@@ -165,7 +182,7 @@ export function drawPlan(profileName: string, seed: number): Plan {
   }
   const random = new SeededRandom(seed, `plan ${profile.name}`);
   const world = drawWorld(random, ...profile.tails, profile.changes);
-  const workMs = random.logBetween(12_000, 170_000);
+  const workMs = random.logBetween(...(profile.lastsMs ?? LASTS_MS));
   const stage = { random, world, workMs };
   const actors =
     profile.collects === true ? [...ledgerActors(stage), ...collectors(stage)] : drawActors(stage);

@@ -1,0 +1,11 @@
+/** Lambda's entry to a region's `append` function. */
+import type { Context } from "aws-lambda";
+import { readRegionSettings } from "../../lib/environment.ts";
+import { AppendFunction } from "../../lib/lambda/append-function.ts";
+import { regionWorld } from "../../lib/lambda/region-world.ts";
+
+const { AWS_REGION: region = "", AWS_LAMBDA_LOG_STREAM_NAME: instance = "local" } = process.env;
+const world = regionWorld(readRegionSettings(process.env), region, "append");
+const append = new AppendFunction(world, `append ${region} ${instance}`);
+
+export const handler = (event: unknown, context: Context): Promise<unknown> => append.serve(event, context);

@@ -1,0 +1,88 @@
+/**
+ * The `append` functions of other regions, called directly. An answer, a refusal too, comes from the
+ * function's own code; everything else rejects, without effect only where Lambda itself refused the call.
+ */
+import { readObject } from "../../formats/json-fields.ts";
+import { unavailable } from "../../protocol/errors.ts";
+import type { LogIncarnation, LogName, Region } from "../../protocol/ids.ts";
+import { limits } from "../../protocol/limits.ts";
+import type {
+  ForwardAnswer,
+  OwnerAnswer,
+  OwnerRequest,
+  RegionAppends,
+} from "../../protocol/log/log-ports.ts";
+import type { AppendRequest } from "../../protocol/log/operations.ts";
+import type { Settler } from "../../protocol/log/settler.ts";
+import { type AppendCall, encodeAppendCall } from "./append-call.ts";
+import { decodeReply, type Reply } from "./call-envelope.ts";
+import { callFunction, type LambdaFunction } from "./lambda-call.ts";
+import { decodeAck, decodeOwnership } from "./owner-call.ts";
+
+export class LambdaAppends implements RegionAppends {
+  /** `find`: a region's append function; undefined if the deployment has no such region. */
+  constructor(private readonly find: (region: Region) => LambdaFunction | undefined) {}
+
+  async append(region: Region, request: AppendRequest): Promise<ForwardAnswer> {
+    const timeoutMs = (request.timeoutMs ?? limits.appendDeadlineMs) + limits.forwardMarginMs;
+    const reply = await this.#call(region, { operation: "append", request }, decodeAck, timeoutMs);
+    if (reply.kind === "failure") return { kind: "refused", error: reply.error };
+    return { kind: "acknowledged", ack: reply.answer };
+  }
+
+  async canOwn(region: Region, log: LogIncarnation): Promise<boolean> {
+    const timeoutMs = limits.ownerAskTimeoutMs;
+    const reply = await this.#call(region, { operation: "can-own", log }, (answer) => answer, timeoutMs);
+    if (reply.kind === "failure") throw reply.error;
+    return reply.answer === true;
+  }
+
+  async ask(region: Region, request: OwnerRequest): Promise<OwnerAnswer> {
+    const reply = await this.#call(region, { operation: "ask", request }, decodeDone);
+    return reply.kind === "failure" ? { kind: "refused", error: reply.error } : reply.answer;
+  }
+
+  /** Rule 14, for readers: the region's function goes to the owner, or takes over. */
+  async settle(region: Region, log: LogName, timeoutMs: number): Promise<void> {
+    const reply = await this.#call(region, { operation: "settle", log }, () => undefined, timeoutMs);
+    if (reply.kind === "failure") throw reply.error;
+  }
+
+  async #call<T>(
+    region: Region,
+    call: AppendCall,
+    decode: (answer: unknown) => T,
+    timeoutMs?: number,
+  ): Promise<Reply<T>> {
+    const target = this.find(region);
+    if (target === undefined) throw unavailable(`this deployment has no region ${region}`, "none");
+    const answer = await callFunction(target, call.operation, encodeAppendCall(call), { timeoutMs });
+    return decodeReply(answer, decode);
+  }
+}
+
+/** Wait for the owner's function to settle a tail, before one's own is asked, which takes over. */
+const SETTLE_WAIT_MS = 2_500;
+
+/** Has tails settled for the `read` function, which cannot write: by the owner's region, or by its own. */
+export function lambdaSettler(appends: LambdaAppends, own: Region): Settler {
+  return {
+    settle: async (owner, log) => {
+      if (owner !== own) {
+        try {
+          return await appends.settle(owner, log, SETTLE_WAIT_MS);
+        } catch {
+          // Silent or unable: one's own region takes over.
+        }
+      }
+      await appends.settle(own, log, limits.appendDeadlineMs);
+    },
+  };
+}
+
+function decodeDone(value: unknown): OwnerAnswer {
+  return readObject("an owner's answer", value, (fields) => ({
+    kind: "done",
+    ...(fields.has("ownership") ? { ownership: fields.object("ownership", decodeOwnership) } : {}),
+  }));
+}

@@ -1,0 +1,74 @@
+/**
+ * Requests handed to a region's functions by invoking them, for callers who may invoke and would rather save
+ * the gateway's price and time. A function is given what the gateway would give it.
+ */
+import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import type { HttpRequest, SendHttp } from "../log-client.ts";
+
+export interface DirectFields {
+  readonly region: string;
+  /** The region's functions: what reads is served by one, what writes by the other. */
+  readonly functions: { readonly append: string; readonly read: string };
+}
+
+/** Lambda refused or its function broke: what was asked for may have happened. */
+export class DirectInvokeError extends Error {
+  override readonly name = "DirectInvokeError";
+}
+
+interface ProxyAnswer {
+  readonly statusCode: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly multiValueHeaders?: Readonly<Record<string, readonly string[]>>;
+  readonly body?: string;
+  readonly isBase64Encoded?: boolean;
+}
+
+export function directSend({ region, functions }: DirectFields): SendHttp {
+  // One attempt: whoever repeats a request knows whether that is safe.
+  const client = new LambdaClient({ region, maxAttempts: 1 });
+  return async (address, request) => {
+    const name = request.method === "GET" ? functions.read : functions.append;
+    const { FunctionError, Payload } = await client.send(
+      new InvokeCommand({
+        FunctionName: name,
+        Payload: Buffer.from(JSON.stringify(eventOf(address, request))),
+      }),
+      { abortSignal: request.signal },
+    );
+    const text = Buffer.from(Payload ?? []).toString("utf8");
+    if (FunctionError !== undefined) throw new DirectInvokeError(`${name} failed: ${text.slice(0, 500)}`);
+    return responseOf(JSON.parse(text) as ProxyAnswer);
+  };
+}
+
+/** A proxy event of a REST API, as far as the functions read it. */
+function eventOf(address: string, request: HttpRequest): unknown {
+  const url = new URL(address);
+  const query = [...new Set(url.searchParams.keys())];
+  return {
+    resource: "/{proxy+}",
+    httpMethod: request.method,
+    path: url.pathname,
+    headers: { ...request.headers, host: url.host },
+    multiValueHeaders: Object.fromEntries(
+      Object.entries(request.headers).map(([name, one]) => [name, [one]]),
+    ),
+    queryStringParameters: Object.fromEntries(url.searchParams),
+    multiValueQueryStringParameters: Object.fromEntries(
+      query.map((name) => [name, url.searchParams.getAll(name)]),
+    ),
+    body: request.body ?? null,
+    isBase64Encoded: false,
+    requestContext: { path: url.pathname, httpMethod: request.method, stage: "direct" },
+  };
+}
+
+function responseOf(answer: ProxyAnswer): Response {
+  const headers = new Headers(answer.headers ?? {});
+  for (const [name, values] of Object.entries(answer.multiValueHeaders ?? {})) {
+    for (const value of values) headers.set(name, value);
+  }
+  const encoding = answer.isBase64Encoded === true ? "base64" : "utf8";
+  return new Response(Buffer.from(answer.body ?? "", encoding), { status: answer.statusCode, headers });
+}

@@ -1,0 +1,64 @@
+/** Requests to a deployed REST API, signed with AWS Signature Version 4. */
+import { createHash, createHmac, type Hash } from "node:crypto";
+import { SignatureV4 } from "@smithy/signature-v4";
+import type { SendHttp } from "../log-client.ts";
+import type { CredentialSource } from "./credential-chain.ts";
+
+export interface SigningFields {
+  readonly region: string;
+  readonly credentials: CredentialSource;
+}
+
+/** What an API Gateway API is signed for. */
+const SERVICE = "execute-api";
+
+export function signedSend({ region, credentials }: SigningFields): SendHttp {
+  const signer = new SignatureV4({ service: SERVICE, region, credentials, sha256: Sha256 });
+  return async (address, request) => {
+    const url = new URL(address);
+    const signed = await signer.sign({
+      method: request.method,
+      protocol: url.protocol,
+      hostname: url.hostname,
+      ...(url.port === "" ? {} : { port: Number(url.port) }),
+      path: url.pathname,
+      query: Object.fromEntries(url.searchParams),
+      headers: { ...request.headers, host: url.host },
+      ...(request.body === undefined ? {} : { body: request.body }),
+    });
+    return await fetch(url, { ...request, headers: signed.headers });
+  };
+}
+
+/** Node's SHA-256 in the shape that the signer asks for. */
+class Sha256 {
+  readonly #secret: Uint8Array | undefined;
+  #hash: Hash | ReturnType<typeof createHmac>;
+
+  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
+    this.#secret = secret === undefined ? undefined : bytesOf(secret);
+    this.#hash = this.#begun();
+  }
+
+  update(data: string | ArrayBuffer | ArrayBufferView): void {
+    this.#hash.update(bytesOf(data));
+  }
+
+  async digest(): Promise<Uint8Array> {
+    return new Uint8Array(this.#hash.digest());
+  }
+
+  reset(): void {
+    this.#hash = this.#begun();
+  }
+
+  #begun(): Hash | ReturnType<typeof createHmac> {
+    return this.#secret === undefined ? createHash("sha256") : createHmac("sha256", this.#secret);
+  }
+}
+
+function bytesOf(data: string | ArrayBuffer | ArrayBufferView): Uint8Array {
+  if (typeof data === "string") return Buffer.from(data, "utf8");
+  if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  return new Uint8Array(data);
+}

@@ -1,0 +1,86 @@
+/** What a million appends cost, counted request by request; each append is one batch, whatever is in it. */
+import { prices } from "./prices.ts";
+
+/** Requests of one append to a log that this region owns, its segment open and its lease free. */
+export interface AppendRequests {
+  readonly leaseReads: number;
+  readonly leaseWrites: number;
+  readonly metadataReads: number;
+  readonly metadataWrites: number;
+  readonly bookieCalls: number;
+  readonly slotPuts: number;
+  readonly slotGets: number;
+}
+
+/** Test/infra/cost.test.ts counts the same on the shipped protocol. */
+export function appendRequests(writeQuorum: number): AppendRequests {
+  return {
+    // Looked at, taken, and given back clean: a function holds no lease while it is frozen.
+    leaseReads: 1,
+    leaseWrites: 2,
+    metadataReads: 0,
+    metadataWrites: 0,
+    bookieCalls: writeQuorum,
+    slotPuts: writeQuorum,
+    // The fence and the marker, beside each put (rules 2 and 21).
+    slotGets: 2 * writeQuorum,
+  };
+}
+
+export interface AppendCase {
+  readonly writeQuorum: number;
+  /** Copies in other regions than the writer's. */
+  readonly remoteCopies: number;
+  /** Of one batch as it is stored. */
+  readonly batchBytes: number;
+  readonly withGateway: boolean;
+  /** Time that an append function and a bookie function take, in ms; estimates until they are measured. */
+  readonly appendMs: number;
+  readonly bookieMs: number;
+}
+
+export interface CostLine {
+  readonly what: string;
+  /** For a million appends. */
+  readonly dollars: number;
+}
+
+/** Memory of the functions as they are deployed, in GB. */
+const APPEND_GB = 1_769 / 1_024;
+const BOOKIE_GB = 1;
+/** Bytes travel between functions in base 64. */
+const ON_THE_WIRE = 4 / 3;
+const MILLION = 1_000_000;
+const GB = 2 ** 30;
+
+export function appendCost(one: AppendCase): readonly CostLine[] {
+  const requests = appendRequests(one.writeQuorum);
+  const remoteGb = (MILLION * one.remoteCopies * one.batchBytes * ON_THE_WIRE) / GB;
+  const time = (ms: number, gb: number) => MILLION * (ms / 1_000) * gb * prices.lambdaGbSecond;
+  return [
+    { what: "REST API, 1 request", dollars: one.withGateway ? prices.restApiRequest : 0 },
+    {
+      what: `append function, 1 request of ${one.appendMs} ms`,
+      dollars: prices.lambdaRequest + time(one.appendMs, APPEND_GB),
+    },
+    {
+      what: `lease table, ${requests.leaseReads} read and ${requests.leaseWrites} writes`,
+      dollars: requests.leaseReads * prices.tableRead + requests.leaseWrites * prices.tableWrite,
+    },
+    { what: "metadata table, nothing while a segment lasts", dollars: 0 },
+    {
+      what: `bookie functions, ${requests.bookieCalls} requests of ${one.bookieMs} ms`,
+      dollars: requests.bookieCalls * (prices.lambdaRequest + time(one.bookieMs, BOOKIE_GB)),
+    },
+    { what: `S3, ${requests.slotPuts} PUT`, dollars: requests.slotPuts * prices.s3Put },
+    { what: `S3, ${requests.slotGets} GET`, dollars: requests.slotGets * prices.s3Get },
+    {
+      what: `${one.remoteCopies} copies of ${one.batchBytes} bytes to other regions`,
+      dollars: remoteGb * prices.regionTransferGb,
+    },
+  ];
+}
+
+export function totalOf(lines: readonly CostLine[]): number {
+  return lines.reduce((sum, { dollars }) => sum + dollars, 0);
+}

@@ -1,0 +1,153 @@
+/**
+ * A region's `append` function: HTTP requests that write, and what the functions of other regions ask.
+ *
+ * A1 Every pen is let go of before the answer leaves: the process may then stand still for ever, and a lease
+ *    that it held would cost the next one a recovery (rules 17, 18).
+ * A2 After a defect nothing that was in memory is trusted: the next call meets new writers.
+ */
+import { type AppendCall, decodeAppendCall } from "../adapters/aws/append-call.ts";
+import { replyTo } from "../adapters/aws/call-envelope.ts";
+import { encodeAck, encodeOwnership } from "../adapters/aws/owner-call.ts";
+import { createApi } from "../api/api.ts";
+import type { JsonObject, JsonValue } from "../formats/json-fields.ts";
+import { hasCode } from "../protocol/errors.ts";
+import { LogAppends } from "../protocol/log/log-appends.ts";
+import type { RegionAppends } from "../protocol/log/log-ports.ts";
+import type { AppendAck, AppendRequest } from "../protocol/log/operations.ts";
+import { RegisteredRegions } from "../protocol/placement/operate-regions.ts";
+import { within } from "../protocol/waiting.ts";
+import { answerHttp, type HttpAnswerer, isHttpRequest } from "./http-requests.ts";
+import { noReads } from "./not-served-here.ts";
+import { regionHealth } from "./region-health.ts";
+import type { RegionWorld } from "./region-world.ts";
+
+/** The answer does not wait longer for the pens; leases that were not let go of expire. */
+const RELEASE_WAIT_MS = 1_500;
+
+export class AppendFunction {
+  readonly #world: RegionWorld;
+  #append: LogAppends;
+  #http: HttpAnswerer;
+
+  /** `holder` names the process in leases, for people. */
+  constructor(
+    world: RegionWorld,
+    private readonly holder: string,
+  ) {
+    this.#world = world;
+    this.#append = this.#newAppends();
+    this.#http = this.#newHttp();
+  }
+
+  /** One event, from API Gateway or from another function of the deployment. */
+  async serve(event: unknown, context: Parameters<HttpAnswerer>[1]): Promise<unknown> {
+    const { trace, ports } = this.#world;
+    const startedMs = ports.clock.monotonicMs();
+    const append = this.#append;
+    try {
+      return isHttpRequest(event) ? await this.#http(event, context) : await this.#answer(event);
+    } finally {
+      await within(ports.clock, RELEASE_WAIT_MS, "release", () => append.release()).catch(() => {}); // A1
+      trace.took("duration", ports.clock.monotonicMs() - startedMs);
+      trace.flush();
+    }
+  }
+
+  /** A call of another function: answered or refused here, never passed on. */
+  async #answer(event: unknown): Promise<JsonObject> {
+    try {
+      return await replyTo(
+        async () => await this.#answerCall(decodeAppendCall(event)),
+        (answer) => answer,
+      );
+    } catch (error) {
+      this.#onFault(error, "a call of another region");
+      throw error; // FunctionError: the caller knows nothing
+    }
+  }
+
+  async #answerCall(call: AppendCall): Promise<JsonValue> {
+    const append = this.#append;
+    switch (call.operation) {
+      case "append":
+        return encodeAck(await this.#counted(append, call.request));
+      case "can-own":
+        return await append.canOwn(call.log);
+      case "settle":
+        await append.settle(call.log);
+        return null;
+      case "ask": {
+        const answer = await append.serve(call.request);
+        if (answer.kind === "refused") throw answer.error;
+        const { ownership } = answer;
+        return ownership === undefined ? {} : { ownership: encodeOwnership(ownership) };
+      }
+    }
+  }
+
+  #newAppends(): LogAppends {
+    const { ports, leases } = this.#world;
+    const regions = this.#countedForwards();
+    return new LogAppends({ ...ports, leases: { store: leases, holder: this.holder }, regions });
+  }
+
+  #newHttp(): HttpAnswerer {
+    const append = this.#append;
+    const operations = {
+      createLog: append.createLog.bind(append),
+      append: (request: AppendRequest) => this.#counted(append, request),
+      preferRegion: append.preferRegion.bind(append),
+      transferOwner: append.transferOwner.bind(append),
+      settle: append.settle.bind(append),
+      trim: append.trim.bind(append),
+      seal: append.seal.bind(append),
+      deleteLog: append.deleteLog.bind(append),
+      recoverLedger: append.recoverLedger.bind(append),
+    };
+    const { region, ports, defaultConfig } = this.#world;
+    return answerHttp(
+      createApi({
+        append: operations,
+        read: noReads(),
+        regions: new RegisteredRegions(ports),
+        region,
+        defaultConfig,
+        health: () => regionHealth(this.#world),
+        onFault: (error, requestId) => this.#onFault(error, `request ${requestId}`),
+      }),
+    );
+  }
+
+  /** A2 */
+  #onFault(error: unknown, where: string): void {
+    const fault = error instanceof Error ? error : new Error(String(error));
+    this.#world.trace.logger.error(`${where} met a defect`, fault);
+    this.#world.trace.count("defects");
+    this.#append = this.#newAppends();
+    this.#http = this.#newHttp();
+  }
+
+  async #counted(append: LogAppends, request: AppendRequest): Promise<AppendAck> {
+    const { trace } = this.#world;
+    try {
+      const ack = await append.append(request);
+      trace.count("recordsAppended", request.records.length);
+      return ack;
+    } catch (error) {
+      if (hasCode(error, "unknown_outcome")) trace.count("unknownOutcomes");
+      throw error;
+    }
+  }
+
+  #countedForwards(): RegionAppends {
+    const { appends, trace } = this.#world;
+    return {
+      append: (region, request) => {
+        trace.count("forwards");
+        return appends.append(region, request);
+      },
+      canOwn: (region, log) => appends.canOwn(region, log),
+      ask: (region, request) => appends.ask(region, request),
+    };
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * A region's `auditor` function: one pass over its ledgers and logs for each event of its schedule, and the
+ * registration of its region's bookies, when they are deployed and again before each pass.
+ */
+import type { JsonObject } from "../formats/json-fields.ts";
+import { Auditor } from "../protocol/log/audit.ts";
+import { LogAppends } from "../protocol/log/log-appends.ts";
+import { registerBookie } from "../protocol/placement/registry.ts";
+import { claimBookie } from "./claim-bookie.ts";
+import { isCustomResource, takeDeploymentStep } from "./custom-resource.ts";
+import type { RegionWorld } from "./region-world.ts";
+
+export class AuditorFunction {
+  readonly #world: RegionWorld;
+  readonly #append: LogAppends;
+  readonly #auditor: Auditor;
+
+  /** `holder` names the process in leases, for people. */
+  constructor(world: RegionWorld, holder: string) {
+    this.#world = world;
+    const { ports, leases, appends } = world;
+    const forLogs = { ...ports, leases: { store: leases, holder }, regions: appends };
+    this.#append = new LogAppends(forLogs);
+    this.#auditor = new Auditor(forLogs, (log, to) => this.#append.transferOwner(log, to));
+  }
+
+  /** An event of the schedule, whatever is in it, or the step of a deployment that made bookies. */
+  async serve(event: unknown): Promise<JsonObject | undefined> {
+    const { trace, region } = this.#world;
+    if (isCustomResource(event)) {
+      const claimed = event.ResourceProperties?.ClaimedBookie;
+      await takeDeploymentStep(event, `bookies of ${region}`, async () => {
+        if (claimed === undefined) return await this.#registerBookies();
+        await claimBookie(this.#world.ports.metadata, String(claimed));
+      });
+      return undefined;
+    }
+    try {
+      await this.#registerBookies();
+      const { verdicts, ...counts } = await this.#auditor.pass();
+      trace.count("auditFailures", counts.failures);
+      trace.count("logsReturned", counts.returned);
+      const report = { ...counts, verdicts: { ...verdicts } };
+      trace.logger.info("audited", { report });
+      return report;
+    } finally {
+      await this.#append.release(); // the process may stand still from here on (rule 17)
+      trace.flush();
+    }
+  }
+
+  /**
+   * New ones alone; what operators said of the others stays. Of this region only: another's own stack knows
+   * when they stand.
+   */
+  async #registerBookies(): Promise<void> {
+    const { bookies, ports, region } = this.#world;
+    for (const one of bookies) if (one.place.region === region) await registerBookie(ports, one);
+  }
+}

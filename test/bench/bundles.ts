@@ -1,0 +1,144 @@
+/**
+ * What the functions cost at a cold start: `npm run bench -- bundles [--json]`. Builds each, and beside it a
+ * bare handler that has the same SDK clients and does nothing else, bundled as SDK users do; compares their
+ * sizes, and the times that fresh processes take to load them. Exits with 1 if a gate fails.
+ */
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { build } from "esbuild";
+import {
+  BUNDLE_FILE,
+  bundleFunctions,
+  bundleOptions,
+  type FunctionName,
+} from "../../lib/bundles/function-bundles.ts";
+import { bookieVariables, regionVariables } from "../../lib/environment.ts";
+import { atMost, type Gate, gateLines } from "./reads/gates.ts";
+
+/**
+ * Fresh processes per bundle, and the time that their processors work; the least of them counts, since whatever
+ * else the machine does only adds.
+ */
+const LOADS = 20;
+
+interface Compared {
+  readonly name: FunctionName;
+  readonly bare: "s3" | "dynamodb-lambda";
+  readonly sizeMax: number;
+  readonly loadMax: number;
+}
+
+const compared: readonly Compared[] = [
+  { name: "bookie", bare: "s3", sizeMax: 1.15, loadMax: 1.15 },
+  { name: "append", bare: "dynamodb-lambda", sizeMax: 2, loadMax: 1.5 },
+  { name: "read", bare: "dynamodb-lambda", sizeMax: 2, loadMax: 1.5 },
+];
+
+/** One client each, with the commands that our functions send. */
+const bareHandlers = {
+  s3: `
+    import * as sdk from "@aws-sdk/client-s3";
+    const client = new sdk.S3Client({});
+    const commands = [sdk.PutObjectCommand, sdk.GetObjectCommand, sdk.DeleteObjectCommand, sdk.ListObjectsV2Command];
+    export const handler = (event) => client.send(new commands[event.index](event.input));`,
+  "dynamodb-lambda": `
+    import * as db from "@aws-sdk/client-dynamodb";
+    import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
+    const [client, lambda] = [new db.DynamoDBClient({}), new LambdaClient({})];
+    const commands = [db.PutItemCommand, db.GetItemCommand, db.DeleteItemCommand, db.QueryCommand];
+    export const handler = (event) =>
+      event.invoke ? lambda.send(new InvokeCommand(event.input)) : client.send(new commands[event.index](event.input));`,
+} as const;
+
+/** A function does not load without its environment. */
+const environment = {
+  AWS_REGION: "us-east-1",
+  AWS_ACCESS_KEY_ID: "none",
+  AWS_SECRET_ACCESS_KEY: "none",
+  AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
+  ...bookieVariables({ deployment: "bench", logLevel: "ERROR", bookieId: "us-east-1.b1~s1", bucket: "b" }),
+  ...regionVariables({
+    deployment: "bench",
+    logLevel: "ERROR",
+    regions: [{ region: "us-east-1", appendFunction: "append" }],
+    bookies: [{ id: "us-east-1.b1~s1", region: "us-east-1", rack: "a", functionName: "bookie" }],
+    metadata: { table: "metadata", mode: "home", homeRegion: "us-east-1", replicas: ["us-east-1"] },
+    leaseTable: "leases",
+    defaultReplication: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },
+  }),
+};
+
+async function main(isForPrograms: boolean): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "fenceline-bundles-"));
+  try {
+    // As in Lambda, where no package.json stands above that makes ES modules of them.
+    await writeFile(join(directory, "package.json"), '{"type":"commonjs"}');
+    const bundles = await bundleFunctions(join(directory, "functions"));
+    const files = await bareBundles(directory);
+    for (const { name } of compared) files.set(name, join(bundles[name], BUNDLE_FILE));
+    const loads = await loadTimes(files);
+    const gates: Gate[] = [];
+    for (const { name, bare, sizeMax, loadMax } of compared) {
+      const [ours, theirs] = [await sizeOf(files, name), await sizeOf(files, bare)];
+      const [oursMs, theirsMs] = [loads.get(name) ?? 0, loads.get(bare) ?? 0];
+      process.stdout.write(
+        `${name}: ${Math.round(ours / 1024)} KB, ${oursMs.toFixed(1)} ms; ` +
+          `bare ${bare}: ${Math.round(theirs / 1024)} KB, ${theirsMs.toFixed(1)} ms\n`,
+      );
+      gates.push(atMost(`${name}: size over bare`, ours / theirs, sizeMax));
+      gates.push(atMost(`${name}: load time over bare`, oursMs / theirsMs, loadMax));
+    }
+    process.stdout.write(`\n${gateLines(gates)}`);
+    if (isForPrograms) process.stdout.write(`${JSON.stringify({ name: "bundles", gates })}\n`);
+    if (gates.some((gate) => !gate.holds)) process.exitCode = 1;
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function bareBundles(directory: string): Promise<Map<string, string>> {
+  const files = new Map<string, string>();
+  for (const [name, contents] of Object.entries(bareHandlers)) {
+    const outfile = join(directory, name, BUNDLE_FILE);
+    const stdin = { contents, resolveDir: bundleOptions.absWorkingDir, loader: "js" as const };
+    // What we leave out of ours stays in: a bare handler's author would not have looked.
+    await build({ ...bundleOptions, plugins: [], stdin, outfile });
+    files.set(name, outfile);
+  }
+  return files;
+}
+
+async function sizeOf(files: ReadonlyMap<string, string>, name: string): Promise<number> {
+  return (await stat(files.get(name) ?? "")).size;
+}
+
+/** The quickest load of each, all of them in turns, so that a busy moment hits them alike. */
+async function loadTimes(files: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, number>> {
+  const quickest = new Map<string, number>();
+  for (let round = 0; round < LOADS; round++) {
+    for (const [name, file] of files) {
+      const loadMs = await loadOnce(file);
+      quickest.set(name, Math.min(loadMs, quickest.get(name) ?? Number.POSITIVE_INFINITY));
+    }
+  }
+  return quickest;
+}
+
+const script = `
+  const before = process.cpuUsage();
+  const { handler } = require(process.argv[1]);
+  const { user, system } = process.cpuUsage(before);
+  if (typeof handler !== "function") throw new Error("it has no handler");
+  process.stdout.write(String((user + system) / 1000));
+  process.exit(0);`;
+
+async function loadOnce(file: string): Promise<number> {
+  const run = promisify(execFile);
+  const { stdout } = await run(process.execPath, ["-e", script, file], { env: environment });
+  return Number(stdout);
+}
+
+await main(process.argv.includes("--json"));

@@ -1,0 +1,198 @@
+/** `fenceline --outputs`: a deployment on AWS, by its gateways with signed requests, or by its functions. */
+import { createHash, createHmac } from "node:crypto";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { createServer, type IncomingMessage } from "node:http";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { ScratchDirectory } from "../adapters/scratch-directory.ts";
+import { run } from "./run-command.ts";
+
+interface Received {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+}
+
+/** Stands for API Gateway and for Lambda: keeps what it receives, gives what it was told to. */
+class FakeAws implements AsyncDisposable {
+  readonly received: Received[] = [];
+  answer: unknown = { regions: [] };
+
+  private constructor(private readonly server: ReturnType<typeof createServer>) {}
+
+  static async open(): Promise<FakeAws> {
+    const server = createServer();
+    const fake = new FakeAws(server);
+    server.on("request", async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      const { method = "", url = "", headers } = request;
+      fake.received.push({ method, url, headers, body: Buffer.concat(chunks).toString() });
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify(fake.answer));
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return fake;
+  }
+
+  get url(): string {
+    const address = this.server.address();
+    if (address === null || typeof address === "string") throw new Error("no port");
+    return `http://127.0.0.1:${address.port}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, "close");
+  }
+}
+
+const secret = "a secret of this test";
+
+/** Signature Version 4 from its description, without the library that made it. */
+function signatureOf({ method, url, headers, body }: Received): string {
+  const [, scope = "", names = ""] =
+    /Credential=[^/]+\/([^,]+), SignedHeaders=([^,]+)/.exec(headers.authorization ?? "") ?? [];
+  const { pathname, searchParams } = new URL(url, "http://any");
+  const path = pathname.split("/").map(encodeURIComponent).join("/");
+  const query = [...searchParams].map(
+    ([name, one]) => `${encodeURIComponent(name)}=${encodeURIComponent(one)}`,
+  );
+  const lines = names.split(";").map((name) => `${name}:${headers[name]}\n`);
+  const hashed = createHash("sha256").update(body).digest("hex");
+  const canonical = [method, path, query.sort().join("&"), lines.join(""), names, hashed].join("\n");
+  const digest = createHash("sha256").update(canonical).digest("hex");
+  const toSign = ["AWS4-HMAC-SHA256", headers["x-amz-date"], scope, digest].join("\n");
+  const key = scope.split("/").reduce<string | Buffer>((last, part) => {
+    return createHmac("sha256", last).update(part).digest();
+  }, `AWS4${secret}`);
+  return createHmac("sha256", key).update(toSign).digest("hex");
+}
+
+describe("a deployment's outputs", () => {
+  let scratch: ScratchDirectory;
+  let aws: FakeAws;
+  let outputs: string;
+
+  beforeEach(async () => {
+    scratch = await ScratchDirectory.make();
+    aws = await FakeAws.open();
+    outputs = join(scratch.path, "cdk-outputs.json");
+    const region = (name: string, Endpoint: string) => ({
+      Region: name,
+      Endpoint,
+      AppendFunction: "glog-append",
+      ReadFunction: "glog-read",
+    });
+    await writeFile(
+      outputs,
+      JSON.stringify({
+        "glog-metadata": { MetadataTable: "glog-metadata" },
+        "glog-us-east-1": region("us-east-1", aws.url),
+        "glog-us-west-2": region("us-west-2", "https://abc123.execute-api.us-west-2.amazonaws.com/live"),
+      }),
+    );
+    for (const name of ["AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_ENDPOINT_URL"])
+      vi.stubEnv(name, undefined);
+    vi.stubEnv("AWS_CONFIG_FILE", join(scratch.path, "config"));
+    vi.stubEnv("AWS_SHARED_CREDENTIALS_FILE", join(scratch.path, "credentials"));
+    vi.stubEnv("AWS_ACCESS_KEY_ID", "AKIDTEST");
+    vi.stubEnv("AWS_SECRET_ACCESS_KEY", secret);
+    vi.stubEnv("AWS_SESSION_TOKEN", "a session");
+  });
+
+  afterEach(async () => {
+    await aws[Symbol.asyncDispose]();
+    await scratch.remove();
+  });
+
+  test.each([
+    ["before the command", (file: string) => ["--outputs", file, "--region", "us-east-1", "region", "list"]],
+    ["after it", (file: string) => ["region", "list", "--outputs", file, "--region", "us-east-1"]],
+  ])("named %s: the request is signed for execute-api in that region", async (_, args) => {
+    expect(await run([...args(outputs), "--output", "json"])).toMatchObject({ code: 0, err: "" });
+    const [request] = aws.received;
+    expect(request).toMatchObject({ method: "GET", url: "/v1/regions" });
+    const authorization = request?.headers.authorization ?? "";
+    expect(authorization).toMatch(/Credential=AKIDTEST\/\d{8}\/us-east-1\/execute-api\/aws4_request/);
+    expect(request?.headers["x-amz-security-token"]).toBe("a session");
+    expect(authorization).toContain(`Signature=${request && signatureOf(request)}`);
+  });
+
+  test("names with slashes and spaces, queries and bodies are signed as they are sent", async () => {
+    await run(["create", "a/b c+%", "--outputs", outputs, "--region", "us-east-1"]);
+    await run(["read", "a/b c+%", "--outputs", outputs, "--region", "us-east-1", "--retry-for", "0"]);
+    expect(aws.received.map(({ method }) => method)).toEqual(["PUT", "GET"]);
+    for (const request of aws.received) {
+      expect(request.url).toContain("/v1/logs/a%2Fb%20c%2B%25");
+      expect(request.headers.authorization).toContain(`Signature=${signatureOf(request)}`);
+    }
+  });
+
+  test("the region comes from the environment or the profile when none is given", async () => {
+    // The SDK reads the file once, so it is there from the start.
+    await writeFile(join(scratch.path, "config"), "[default]\nregion = us-east-1\n");
+    vi.stubEnv("AWS_REGION", "us-east-1");
+    expect(await run(["region", "list", "--outputs", outputs])).toMatchObject({ code: 0 });
+    vi.stubEnv("AWS_REGION", undefined);
+    expect(await run(["region", "list", "--outputs", outputs])).toMatchObject({ code: 0 });
+    expect(aws.received).toHaveLength(2);
+  });
+
+  test("--direct invokes the region's functions: reads one, changes the other", async () => {
+    vi.stubEnv("AWS_ENDPOINT_URL", aws.url);
+    aws.answer = {
+      statusCode: 200,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ regions: [] }),
+    };
+    const where = ["--outputs", outputs, "--region", "us-west-2", "--direct"];
+    expect(await run(["region", "list", ...where])).toMatchObject({ code: 0, err: "" });
+    await run(["create", "a/b", ...where]);
+    expect(aws.received.map(({ url }) => url)).toEqual([
+      "/2015-03-31/functions/glog-read/invocations",
+      "/2015-03-31/functions/glog-append/invocations",
+    ]);
+    expect(JSON.parse(aws.received[1]?.body ?? "")).toMatchObject({
+      httpMethod: "PUT",
+      path: "/v1/logs/a%2Fb",
+      headers: { "content-type": "application/json" },
+      body: "{}",
+    });
+  });
+
+  test("an emulator's API is asked at the emulator's address", async () => {
+    vi.stubEnv("AWS_ENDPOINT_URL", aws.url);
+    await run(["region", "list", "--outputs", outputs, "--region", "us-west-2"]);
+    expect(aws.received[0]?.url).toBe("/_aws/execute-api/abc123/live/v1/regions");
+  });
+
+  test.each([
+    [["--region", "eu-west-1"], "no region eu-west-1; it has us-east-1, us-west-2"],
+    [[], "no region is named: give --region, or set AWS_REGION"],
+  ])("%j is refused with the regions there are", async (args, words) => {
+    const { code, err } = await run(["region", "list", "--outputs", outputs, ...args]);
+    expect(code).toBe(2);
+    expect(err).toContain(words);
+  });
+
+  test("a file that is not there, or of something else, is refused with what writes it", async () => {
+    const missing = await run(["region", "list", "--outputs", join(scratch.path, "none.json")]);
+    expect(missing).toMatchObject({ code: 2 });
+    expect(missing.err).toContain("npx cdk deploy --all --outputs-file");
+    await writeFile(outputs, JSON.stringify({ other: { Endpoint: "x" } }));
+    expect((await run(["region", "list", "--outputs", outputs])).err).toContain("names no region");
+  });
+
+  test("--region and --direct mean nothing without a deployment", async () => {
+    for (const flags of [["--region", "us-east-1"], ["--direct"]]) {
+      const { code, err } = await run(["region", "list", ...flags]);
+      expect(code).toBe(2);
+      expect(err).toContain("--outputs");
+    }
+  });
+});

@@ -1,0 +1,149 @@
+/**
+ * What a deployment is put through, over its REST APIs: append, read elsewhere, forward, fence, refuse, a
+ * large file, one region more, and the loss of an owner.
+ */
+import { createHash } from "node:crypto";
+import { DeleteFunctionCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import type { LogRecordJson } from "../../../lib/api/wire.ts";
+import { OrderedAppend } from "../../../lib/client/ordered-append.ts";
+import { type Patience, retrying } from "../../../lib/client/retry.ts";
+import type { DeployedCloud } from "./deployed-cloud.ts";
+
+const MIB = 1 << 20;
+const patience: Patience = { patienceMs: 60_000 };
+
+export function check(holds: boolean, what: string, seen?: unknown): void {
+  if (holds) return;
+  throw new Error(`failed: ${what}${seen === undefined ? "" : `; seen: ${JSON.stringify(seen)}`}`);
+}
+
+export async function step(what: string, run: () => Promise<void>): Promise<void> {
+  const beganMs = performance.now();
+  await run();
+  process.stdout.write(`ok ${what}, ${((performance.now() - beganMs) / 1_000).toFixed(1)} s\n`);
+}
+
+export class Scenario {
+  /** What was acknowledged of the log, in order. */
+  readonly #acknowledged: string[] = [];
+
+  constructor(
+    private readonly cloud: DeployedCloud,
+    private readonly log: string,
+  ) {}
+
+  async create(region: string): Promise<void> {
+    const client = this.cloud.client(region);
+    const { created } = await retrying(patience, client, (one) => one.createLog(this.log, {}));
+    check(created, `${this.log} is new`);
+    const again = await this.cloud.client(region).createLog(this.log, {});
+    check(!again.created, "the same creation twice creates once");
+  }
+
+  /** One batch through `region`; the region that owns the log then. */
+  async append(region: string, bodies: readonly string[]): Promise<string> {
+    const client = this.cloud.client(region);
+    const start = this.#acknowledged.length;
+    const batch = { records: bodies.map((body) => ({ body })), match_seq_num: start };
+    const ack = await retrying(patience, client, (one) => one.append(this.log, batch, "utf8"));
+    check(ack.start.seq_num === start, `the batch is at ${start}`, ack);
+    check(ack.durable_in.length >= 2, "an acknowledged batch is in two regions", ack);
+    this.#acknowledged.push(...bodies);
+    const { segments } = await retrying(patience, client, (one) => one.segments(this.log));
+    return segments.at(-1)?.owner ?? "nobody";
+  }
+
+  /** Everything acknowledged, from `region`, strongly. */
+  async readAll(region: string): Promise<void> {
+    const found: LogRecordJson[] = [];
+    for (;;) {
+      const client = this.cloud.client(region);
+      const page = await retrying(patience, client, (one) =>
+        one.read(this.log, { from: found.length, format: "utf8" }),
+      );
+      found.push(...page.records);
+      if (page.records.length === 0) {
+        check(page.up_to_date, "a strong read to the end is up to date", page);
+        break;
+      }
+    }
+    const bodies = found.map(({ body }) => body);
+    check(
+      JSON.stringify(bodies) === JSON.stringify(this.#acknowledged),
+      `${region} reads what was acknowledged`,
+      { read: bodies.length, acknowledged: this.#acknowledged.length },
+    );
+  }
+
+  /** Recovers the writer's open ledger from elsewhere; the writer goes on in a new segment. */
+  async fence(from: string, writer: string): Promise<void> {
+    const client = this.cloud.client(from);
+    const before = await retrying(patience, client, (one) => one.segments(this.log));
+    const open = before.segments.at(-1);
+    check(open !== undefined, "there is an open segment", before);
+    const closed = await retrying(patience, client, (one) => one.recoverLedger(String(open?.ledger_id)));
+    check(closed.state === "CLOSED", "the fenced ledger is closed", closed);
+    await this.append(writer, ["after the fence"]);
+    const after = await retrying(patience, client, (one) => one.segments(this.log));
+    check(after.segments.length > before.segments.length, "the writer goes on in a new segment", after);
+  }
+
+  /** Unsigned, and signed for another region: refused before a function runs. */
+  async refuse(region: string, other: string): Promise<void> {
+    const { endpoint } = this.cloud.region(region);
+    const unsigned = await fetch(`${endpoint}/v1/logs/${this.log}`);
+    check(unsigned.status === 403, "an unsigned request is refused with 403", unsigned.status);
+    const body = JSON.stringify({ records: [{ body: "never" }] });
+    const headers = { "content-type": "application/json" };
+    const write = await fetch(`${endpoint}/v1/logs/${this.log}/records`, { method: "POST", headers, body });
+    check(write.status === 403, "an unsigned append is refused with 403", write.status);
+    const strange = await this.cloud
+      .client(region, other)
+      .describeLog(this.log)
+      .then(() => "answered", String);
+    check(strange !== "answered", `a request to ${region} signed for ${other} is refused`);
+  }
+
+  /** The owner's append function is gone: another region takes over and loses nothing. */
+  async takeOver(owner: string, from: string): Promise<void> {
+    const { append } = this.cloud.region(owner).functions;
+    await new LambdaClient({ region: owner }).send(new DeleteFunctionCommand({ FunctionName: append }));
+    const now = await this.append(from, ["after the takeover"]);
+    check(now !== owner, `${owner} no longer owns the log`, now);
+  }
+}
+
+/** `megabytes` of text in through one region, out through another, with the same SHA-256. */
+export async function largeFile(
+  cloud: DeployedCloud,
+  { into, outOf, megabytes }: { into: string; outOf: string; megabytes: number },
+): Promise<void> {
+  const log = "large";
+  const client = cloud.client(into);
+  await retrying(patience, client, (one) => one.createLog(log, {}));
+  const append = new OrderedAppend({ ...patience, client, log, mode: "exclusive", at: 0 });
+  const sent = createHash("sha256");
+  for (let batch = 0; batch < megabytes; batch++) {
+    const records = Array.from({ length: 16 }, (_, index) => blockOf(batch * 16 + index));
+    for (const record of records) sent.update(record);
+    await append.append(records);
+  }
+  const received = createHash("sha256");
+  let next = 0;
+  const reader = cloud.client(outOf);
+  while (next < append.next) {
+    const page = await retrying(patience, reader, (one) => one.read(log, { from: next, format: "utf8" }));
+    for (const { body } of page.records) received.update(body);
+    check(page.records.length > 0, `${outOf} reads on from ${next}`, page);
+    next += page.records.length;
+  }
+  const [wanted, found] = [sent.digest("hex"), received.digest("hex")];
+  check(found === wanted, "the file came back the same", { wanted, found });
+  process.stdout.write(`   ${megabytes} MB, SHA-256 ${found}\n`);
+}
+
+/** A little under a sixteenth of a batch's limit: headers and framing are metered, too. No two are alike. */
+function blockOf(ordinal: number): Uint8Array {
+  const line = createHash("sha256").update(String(ordinal)).digest("hex");
+  return Buffer.from(line.repeat(Math.floor((MIB / 16 - 64) / line.length)), "utf8");
+}

@@ -1,0 +1,84 @@
+/**
+ * The deployed shape, end to end: three regions in metadata mode `home` on whatever answers at
+ * AWS_ENDPOINT_URL, driven through their REST APIs with signed requests, then a fourth region beside them.
+ *
+ *     AWS_ENDPOINT_URL=http://127.0.0.1:4566 npm run e2e      # what answers there
+ *     npm run e2e:local                                       # MiniStack, started by this
+ *
+ * On an emulator, on purpose: it deletes a function and leaves everything else behind. Against AWS itself it
+ * does not start. FENCELINE_E2E_MEGABYTES says how large the file is; 200 if absent.
+ */
+import { randomBytes } from "node:crypto";
+import { ScratchDirectory } from "../adapters/scratch-directory.ts";
+import { DeployedCloud } from "./aws/deployed-cloud.ts";
+import { largeFile, Scenario, step } from "./aws/scenario.ts";
+import { MiniStack } from "./ministack.ts";
+
+const [east, ohio, west, ireland] = ["us-east-1", "us-east-2", "us-west-2", "eu-west-1"] as const;
+
+async function driveDeployment(): Promise<void> {
+  await using scratch = await ScratchDirectory.make();
+  const prefix = `e2e-${randomBytes(3).toString("hex")}`;
+  const cloud = new DeployedCloud(prefix, scratch.path);
+  const megabytes = Number(process.env.FENCELINE_E2E_MEGABYTES ?? 200);
+  const orders = new Scenario(cloud, "orders");
+  await step("bootstrap and deploy three regions", () => cloud.deploy([east, ohio, west]));
+  await step("create a log", () => orders.create(east));
+  await step("append in one region", async () => {
+    const owner = await orders.append(east, ["first", "second", "third"]);
+    if (owner !== east) throw new Error(`${owner} owns the log, not ${east}`);
+  });
+  await step("read in all regions", async () => {
+    for (const region of [east, ohio, west]) await orders.readAll(region);
+  });
+  await step("forward to the owner", async () => {
+    const owner = await orders.append(west, ["through another region"]);
+    if (owner !== east) throw new Error(`${owner} owns the log, not ${east}: it was not forwarded`);
+    await orders.readAll(ohio);
+  });
+  await step("fence a live writer", async () => {
+    await orders.fence(ohio, east);
+    await orders.readAll(west);
+  });
+  await step("refuse unsigned requests, and those signed for another region", () =>
+    orders.refuse(east, west),
+  );
+  await step(`${megabytes} MB in and out`, () => largeFile(cloud, { into: east, outOf: west, megabytes }));
+  await step("deploy again, with a fourth region", () => cloud.deploy([east, ohio, west, ireland]));
+  await step("go on in four regions", async () => {
+    await orders.append(ireland, ["from the fourth region"]);
+    for (const { region } of cloud.regions) await orders.readAll(region);
+  });
+  await step("take over from an owner whose append function was deleted", async () => {
+    await orders.takeOver(east, ohio);
+    for (const region of [ohio, west, ireland]) await orders.readAll(region);
+  });
+}
+
+/** What stands for AWS. Throws if nothing was named, or AWS itself. */
+function demandEmulator(): void {
+  const url = process.env.AWS_ENDPOINT_URL;
+  if (url !== undefined && !/amazonaws\.com/.test(url)) return;
+  throw new Error(
+    "set AWS_ENDPOINT_URL to an emulator, such as http://127.0.0.1:4566, and AWS_ENDPOINT_URL_S3 beside it; " +
+      "npm run e2e:local starts one by itself",
+  );
+}
+
+/**
+ * MiniStack, started here and stopped at the end. It verifies each signature and lets each role do what its
+ * policy says and no more, so this is also the proof that the roles suffice.
+ */
+async function driveMiniStack(): Promise<void> {
+  await using emulator = await MiniStack.start({ environment: { AUTH: "true" } });
+  Object.assign(process.env, emulator.environment);
+  process.stdout.write(`MiniStack answers at ${emulator.url}\n`);
+  await driveDeployment();
+}
+
+if (process.argv.includes("--local")) {
+  await driveMiniStack();
+} else {
+  demandEmulator();
+  await driveDeployment();
+}
