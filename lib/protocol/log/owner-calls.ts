@@ -11,7 +11,7 @@ import { within } from "../waiting.ts";
 import type { ForwardAnswer, LogPorts, OwnerAnswer, OwnerRequest, RegionAppends } from "./log-ports.ts";
 import type { AppendRequest } from "./operations.ts";
 import type { OwnerEvidence } from "./owner-evidence.ts";
-import { countAnswer, countFailure, judgeSilence } from "./owner-silence.ts";
+import { countAnswer, countFailure, countLived, judgeSilence } from "./owner-silence.ts";
 import type { LogIdentity } from "./start-segment.ts";
 import type { LeasePorts } from "./writer-lease.ts";
 
@@ -38,6 +38,12 @@ export class OwnerCalls {
 
   noteOwner(log: LogIncarnation, owner: Region | undefined): void {
     this.evidence.noteOwner(log, owner);
+  }
+
+  /** A takeover from it found that it has opened a segment meanwhile: it is left alone, longer each time. */
+  async lived(log: LogIncarnation, owner: Region): Promise<void> {
+    this.evidence.noteLived(log, owner);
+    if (this.#leases !== undefined) await countLived(this.#leases, log, owner);
   }
 
   /** What operators say: it is draining or lost, and `by` is not. */
