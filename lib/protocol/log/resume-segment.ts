@@ -20,7 +20,9 @@ export async function resumeSegment(
   tail: LedgerTail,
   known: OpenedSegment | undefined,
 ): Promise<OpenedSegment | undefined> {
-  const segment = isSame(known, tail) ? known : await readSegment(ports, log, tail);
+  const segment: ResumedSegment | undefined = isSame(known, tail)
+    ? known
+    : await readSegment(ports, log, tail);
   if (segment === undefined) return undefined;
   const { ledgerId } = segment.ledger.item;
   const firstEntry = (tail.lastAddConfirmed + 1) as typeof tail.lastAddConfirmed;
