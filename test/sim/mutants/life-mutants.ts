@@ -62,10 +62,11 @@ export const lifeMutants: readonly Mutant[] = [
       },
       {
         file: OPEN,
-        from: "    if (last !== undefined) checkOwner(ports, log, last, request);",
-        to: `    const flagged = (await ports.metadata.get(logKey(log.log), "consistent"))?.item;
+        from: '    if (last?.kind === "end") throw await refusal(ports, log, last);\n',
+        to: `    if (last?.kind === "end") throw await refusal(ports, log, last);
+    const flagged = (await ports.metadata.get(logKey(log.log), "consistent"))?.item;
     if ((flagged as { sealed?: boolean })?.sealed === true) throw new FencelineError("log_sealed", { message: "sealed" });
-    if (last !== undefined) checkOwner(ports, log, last, request);`,
+`,
       },
     ],
     profiles: LIVES,
