@@ -282,3 +282,19 @@ test("E1, E2: a pass is bounded, and the next one goes on where it ended; a fail
   expect(failures).toBeGreaterThan(0);
   expect(seen.size).toBe(count);
 });
+
+test("E1: ledgers that take all of a pass leave time for the logs", async () => {
+  const { w, p } = await world({ segmentBytesMax: 1 });
+  await p.append("a", "b");
+  await w.trim(1);
+  const { ports, appends } = w.client("A", "east");
+  const auditor = new Auditor(ports, (log, to) => appends.transferOwner(log, to));
+  for (let id = 0; id < 100; id++) {
+    const listing = { kind: "ledger-listing", ledgerId: ledgerId(id), region: east, createdAtMs: 0 } as const;
+    await w.put(ledgerListingKey(east, ledgerId(id)), listing);
+  }
+  w.faults.at({ client: "A", port: "metadata", call: "get" }, "before", Number.POSITIVE_INFINITY, () => {
+    w.world.clock.jump(auditLimits.passMs / 32);
+  });
+  expect(await w.run(auditor.pass())).toMatchObject({ logs: 1, segmentsRemoved: 1 });
+});
