@@ -8,7 +8,8 @@
  *        └─ nobody, silent, given up, cannot own ──> the target takes over
  *
  * K1 What ends a transfer is what the last segment says, read consistently; everything else may be repeated.
- * K2 While this process hands a log over, its own appends to it wait; then they follow the log.
+ * K2 While this process hands a log over, its own appends to it wait; then they follow the log. So it begins
+ *    only when the target has just said that it can own: nothing waits for a region that is silent.
  */
 import { FencelineError } from "../errors.ts";
 import type { LogIncarnation, Region } from "../ids.ts";
@@ -88,7 +89,7 @@ export class OwnerTransfer {
     for (const other of knownRegions(topology)) {
       if (other === region || !this.calls.isAccepting(other)) continue;
       if ((await this.calls.canOwn(log.log, other)) !== true) continue;
-      const left = this.handOver(log, writer, other);
+      const left = this.#leaveTo(log, writer, other);
       const moved = await left.then(
         () => true,
         () => false,
@@ -98,8 +99,17 @@ export class OwnerTransfer {
     return false;
   }
 
-  /** The owner's part, here. */
+  /** The owner's part, here. Throws `not_ready` before anything is laid down if `to` cannot own now (K2). */
   async handOver(log: LogIdentity, writer: LogWriter, to: Region): Promise<Ownership> {
+    const canOwn = to === this.ports.region || (await this.calls.canOwn(log.log, to)) === true;
+    if (canOwn) return await this.#leaveTo(log, writer, to);
+    throw new FencelineError("not_ready", {
+      message: `log ${log.name}: region ${to} does not say that it can own logs now; the log stays; try again`,
+      details: { phase: "transferring" },
+    });
+  }
+
+  async #leaveTo(log: LogIdentity, writer: LogWriter, to: Region): Promise<Ownership> {
     await this.settled(log);
     const leaving = this.#handOver(log, writer, to).finally(() => {
       if (this.#leaving.get(log.log) === leaving) this.#leaving.delete(log.log);
