@@ -131,16 +131,22 @@ export class OwnerTransfer {
     }
   }
 
-  /** What was sent is answered, and no append waits any more. */
+  /**
+   * What came before is answered, with the pen in hand, and then that is laid down: new appends wait (K2), so
+   * this ends. Not in time: the pen stays, and nobody goes on trying to lay it down.
+   */
   async #layDown(log: LogIdentity, writer: LogWriter): Promise<void> {
     const { clock } = this.ports;
-    await within(clock, limits.leaseWaitMs, `laying down the pen of log ${log.name}`, async () => {
-      await writer.release();
+    const giveUpAtMs = clock.monotonicMs() + limits.leaseWaitMs;
+    do {
       while (!writer.isIdle) {
+        if (clock.monotonicMs() >= giveUpAtMs) throw stillWriting(log.name);
         await pause(clock, limits.leasePollMs);
-        await writer.release();
       }
-    });
+      await within(clock, limits.leaseWaitMs, `laying down the pen of log ${log.name}`, () =>
+        writer.release(),
+      );
+    } while (!writer.isIdle);
   }
 
   async #step(log: LogIdentity, writer: LogWriter, owner: Region | undefined, to: Region): Promise<void> {
@@ -189,6 +195,13 @@ export async function ownershipOf(ports: Pick<LogPorts, "metadata">, log: LogIde
   throw new FencelineError("log_sealed", {
     message: `log ${log.name} was sealed at ${last.first}; nobody owns it any more`,
     details: { tail: last.first },
+  });
+}
+
+function stillWriting(logName: string): FencelineError {
+  return new FencelineError("not_ready", {
+    message: `log ${logName}: appends are under way that take too long; the log stays with its owner; try again`,
+    details: { phase: "transferring" },
   });
 }
 

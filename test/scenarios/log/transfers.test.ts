@@ -106,6 +106,21 @@ describe("a transfer", () => {
     },
   );
 
+  test("that gives up on a slow append leaves the pen alone from then on", async () => {
+    const { w, p } = await ownedByEast();
+    const slow = w.faults.hold({ client: "P", port: "bookie", call: "add" }, "after");
+    const flying = p.sending("b", "c");
+    const moving = p.appends.transferOwner(LOG, west).catch((error) => error.code);
+    await w.world.clock.advance(1_000);
+    w.world.clock.jump(60_000); // the transfer's patience is over, and so is the append's
+    expect(await w.run(moving)).toBe("not_ready");
+    slow.release();
+    await w.run(flying);
+    const before = w.world.trace.filter(({ event }) => event === "lease-released").length;
+    for (let round = 0; round < 5; round++) await w.run(p.sending("x", "y", "z"));
+    expect(w.world.trace.filter(({ event }) => event === "lease-released")).toHaveLength(before);
+  });
+
   test("whose replies are lost, at every call, ends all the same", async () => {
     for (const nth of [1, 2, 3, 4]) {
       const { w, p, q } = await ownedByEast();
