@@ -92,8 +92,8 @@ export const leaseMutants: readonly Mutant[] = [
     patches: [
       {
         file: RESUME,
-        from: "const segment = isSame(known, tail) ? known : await",
-        to: "const segment = isSame(known, tail) && tail.ledgerBytes < 0 ? known : await",
+        from: "= isSame(known, tail)\n    ? known",
+        to: "= isSame(known, tail) && tail.ledgerBytes < 0\n    ? known",
       },
     ],
     profiles: HAND_OFFS,

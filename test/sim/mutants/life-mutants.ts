@@ -30,8 +30,8 @@ export const lifeMutants: readonly Mutant[] = [
     patches: [
       {
         file: AUDIT,
-        from: "  const trimmed = below.slice(0, -1);",
-        to: "  const trimmed = below;",
+        from: "below.slice(0, isNeeded ? -2 : -1); // Y1",
+        to: "below.slice(0, isNeeded ? -2 : below.length); // Y1",
       },
     ],
     profiles: LIVES,
@@ -62,10 +62,11 @@ export const lifeMutants: readonly Mutant[] = [
       },
       {
         file: OPEN,
-        from: "    if (last !== undefined) checkOwner(ports, log, last, request);",
+        from: "    if (last !== undefined) {\n      takenFrom ??=",
         to: `    const flagged = (await ports.metadata.get(logKey(log.log), "consistent"))?.item;
     if ((flagged as { sealed?: boolean })?.sealed === true) throw new FencelineError("log_sealed", { message: "sealed" });
-    if (last !== undefined) checkOwner(ports, log, last, request);`,
+    if (last !== undefined) {
+      takenFrom ??=`,
       },
     ],
     profiles: LIVES,
