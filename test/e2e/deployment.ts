@@ -12,6 +12,7 @@ import { randomBytes } from "node:crypto";
 import { ScratchDirectory } from "../adapters/scratch-directory.ts";
 import { DeployedCloud } from "./aws/deployed-cloud.ts";
 import { largeFile, Scenario, step } from "./aws/scenario.ts";
+import { TlsInFront } from "./aws/tls-in-front.ts";
 import { MiniStack, NoMiniStack } from "./ministack.ts";
 
 const [east, ohio, west, ireland] = ["us-east-1", "us-east-2", "us-west-2", "eu-west-1"] as const;
@@ -70,8 +71,11 @@ function demandEmulator(): void {
  * policy says and no more, so this is also the proof that the roles suffice.
  */
 async function driveMiniStack(): Promise<void> {
-  await using emulator = await MiniStack.start({ environment: { AUTH: "true" } });
-  Object.assign(process.env, emulator.environment);
+  await using front = await TlsInFront.open();
+  const byTls = { AWS_ENDPOINT_URL_S3: front.url };
+  await using emulator = await MiniStack.start({ environment: { AUTH: "true", ...byTls } });
+  front.target = emulator.port;
+  Object.assign(process.env, emulator.environment, byTls);
   process.stdout.write(`MiniStack answers at ${emulator.url}\n`);
   await driveDeployment();
 }

@@ -43,11 +43,21 @@ export class Scenario {
   /** One batch through `region`; the region that owns the log then. */
   async append(region: string, bodies: readonly string[]): Promise<string> {
     const client = this.cloud.client(region);
-    const start = this.#acknowledged.length;
-    const batch = { records: bodies.map((body) => ({ body })), match_seq_num: start };
-    const ack = await retrying(patience, client, (one) => one.append(this.log, batch, "utf8"));
-    check(ack.start.seq_num === start, `the batch is at ${start}`, ack);
-    check(ack.durable_in.length >= 2, "an acknowledged batch is in two regions", ack);
+    const at = this.#acknowledged.length;
+    // An emulator on a busy machine is slower than a bookie may be: what is in doubt is looked for.
+    const ordered = new OrderedAppend({
+      ...patience,
+      client,
+      log: this.log,
+      mode: "exclusive",
+      at,
+      token: "",
+    });
+    const outcome = await ordered.append(bodies.map((body) => Buffer.from(body)));
+    if (outcome.kind === "appended") {
+      check(outcome.ack.start.seq_num === at, `the batch is at ${at}`, outcome);
+      check(outcome.ack.durable_in.length >= 2, "an acknowledged batch is in two regions", outcome);
+    }
     this.#acknowledged.push(...bodies);
     const { segments } = await retrying(patience, client, (one) => one.segments(this.log));
     return segments.at(-1)?.owner ?? "nobody";
