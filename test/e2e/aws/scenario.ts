@@ -5,6 +5,9 @@
 import { createHash } from "node:crypto";
 import { DeleteFunctionCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import type { LogRecordJson } from "../../../lib/api/wire.ts";
+import { chainCredentials } from "../../../lib/client/aws/credential-chain.ts";
+import { signedSend } from "../../../lib/client/aws/signed-send.ts";
+import type { SendHttp } from "../../../lib/client/log-client.ts";
 import { OrderedAppend } from "../../../lib/client/ordered-append.ts";
 import { type Patience, retrying } from "../../../lib/client/retry.ts";
 import type { DeployedCloud } from "./deployed-cloud.ts";
@@ -98,20 +101,42 @@ export class Scenario {
     check(after.segments.length > before.segments.length, "the writer goes on in a new segment", after);
   }
 
-  /** Unsigned, and signed for another region: refused before a function runs. */
-  async refuse(region: string, other: string): Promise<void> {
+  /** Unsigned, or with a secret that is not the key's: refused before a function runs. */
+  async refuseStrangers(region: string, isEnforced: boolean): Promise<void> {
     const { endpoint } = this.cloud.region(region);
-    const unsigned = await fetch(`${endpoint}/v1/logs/${this.log}`);
-    check(unsigned.status === 403, "an unsigned request is refused with 403", unsigned.status);
-    const body = JSON.stringify({ records: [{ body: "never" }] });
-    const headers = { "content-type": "application/json" };
-    const write = await fetch(`${endpoint}/v1/logs/${this.log}/records`, { method: "POST", headers, body });
+    const url = `${endpoint}/v1/logs/${this.log}/records`;
+    const read = await fetch(url);
+    check(read.status === 403, "an unsigned read is refused with 403", read.status);
+    const write = await fetch(url, { ...this.#anAppend, method: "POST" });
     check(write.status === 403, "an unsigned append is refused with 403", write.status);
-    const strange = await this.cloud
-      .client(region, other)
-      .describeLog(this.log)
-      .then(() => "answered", String);
-    check(strange !== "answered", `a request to ${region} signed for ${other} is refused`);
+    const forged = async () => ({ ...(await chainCredentials(region)()), secretAccessKey: "guessed" });
+    const signed = await this.#send(signedSend({ region, credentials: forged }), url);
+    check(!isEnforced || signed.status === 403, "a forged signature is refused with 403", signed.status);
+  }
+
+  /** Where the log is not owned: sent to the owner by itself, refused for a caller who would rather know. */
+  async refuseInWrongRegion(region: string, owner: string, signedFor: string): Promise<void> {
+    const { endpoint } = this.cloud.region(region);
+    const url = `${endpoint}/v1/logs/${this.log}/records`;
+    const answer = await this.#send(signedSend({ region, credentials: chainCredentials(region) }), url);
+    check(answer.status === 421, "an append that may not be forwarded is refused with 421", answer.status);
+    const named = answer.headers.get("log-owner") ?? "";
+    check(named.startsWith(owner), `the refusal names the owner ${owner}`, named);
+    const elsewhere = signedSend({ region: signedFor, credentials: chainCredentials(signedFor) });
+    const { status } = await this.#send(elsewhere, url);
+    if (status === 403) return;
+    process.stdout.write(
+      `   this emulator takes a signature for ${signedFor} in ${region}, which AWS does not\n`,
+    );
+  }
+
+  readonly #anAppend = {
+    headers: { "content-type": "application/json", prefer: "no-forward" },
+    body: JSON.stringify({ records: [{ body: "never" }] }),
+  };
+
+  #send(send: SendHttp, url: string): Promise<Response> {
+    return send(url, { ...this.#anAppend, method: "POST", signal: AbortSignal.timeout(60_000) });
   }
 
   /** The owner's append function is gone: another region takes over and loses nothing. */
