@@ -17,7 +17,8 @@ import { MiniStack, NoMiniStack } from "./ministack.ts";
 
 const [east, ohio, west, ireland] = ["us-east-1", "us-east-2", "us-west-2", "eu-west-1"] as const;
 
-async function driveDeployment(): Promise<void> {
+/** `isEnforced`: what is behind verifies signatures. */
+async function driveDeployment(isEnforced: boolean): Promise<void> {
   await using scratch = await ScratchDirectory.make();
   const prefix = `e2e-${randomBytes(3).toString("hex")}`;
   const cloud = new DeployedCloud(prefix, scratch.path);
@@ -41,9 +42,8 @@ async function driveDeployment(): Promise<void> {
     await orders.fence(ohio, east);
     await orders.readAll(west);
   });
-  await step("refuse unsigned requests, and those signed for another region", () =>
-    orders.refuse(east, west),
-  );
+  await step("refuse unsigned and forged requests", () => orders.refuseStrangers(east, isEnforced));
+  await step("refuse in the wrong region", () => orders.refuseInWrongRegion(west, east, ireland));
   await step(`${megabytes} MB in and out`, () => largeFile(cloud, { into: east, outOf: west, megabytes }));
   await step("deploy again, with a fourth region", () => cloud.deploy([east, ohio, west, ireland]));
   await step("go on in four regions", async () => {
@@ -77,7 +77,7 @@ async function driveMiniStack(): Promise<void> {
   front.target = emulator.port;
   Object.assign(process.env, emulator.environment, byTls);
   process.stdout.write(`MiniStack answers at ${emulator.url}\n`);
-  await driveDeployment();
+  await driveDeployment(true);
 }
 
 if (process.argv.includes("--local")) {
@@ -87,5 +87,5 @@ if (process.argv.includes("--local")) {
   });
 } else {
   demandEmulator();
-  await driveDeployment();
+  await driveDeployment(false);
 }

@@ -55,9 +55,9 @@ export class DeployedCloud {
     return found;
   }
 
-  client(name: string, signedFor = name): LogClient {
+  client(name: string): LogClient {
     const { endpoint } = this.region(name);
-    const send = signedSend({ region: signedFor, credentials: chainCredentials(signedFor) });
+    const send = signedSend({ region: name, credentials: chainCredentials(name) });
     return new LogClient({ endpoint, send });
   }
 
