@@ -2,6 +2,7 @@
 import type { z } from "@hono/zod-openapi";
 import type { LogConfig } from "../protocol/items.ts";
 import type { LedgerMetadata, Replication } from "../protocol/ledger/ledger-metadata.ts";
+import { limits } from "../protocol/limits.ts";
 import { formatDlsn } from "../protocol/log/dlsn.ts";
 import type {
   AppendAck,
@@ -14,13 +15,14 @@ import type {
   SegmentDescription,
   TailAnswer,
 } from "../protocol/log/operations.ts";
+import type { AppendAckJson } from "./append-wire.ts";
 import { type LogFormat, textOf } from "./record-body.ts";
 import type * as regionWire from "./region-wire.ts";
 import type * as wire from "./wire.ts";
 
 type Wire<S extends z.ZodType> = z.infer<S>;
 
-export function ackAnswer(log: string, ack: AppendAck): Wire<typeof wire.appendAck> {
+export function ackAnswer(log: string, ack: AppendAck): AppendAckJson {
   return {
     log,
     start: positionOf(ack.start),
@@ -28,6 +30,7 @@ export function ackAnswer(log: string, ack: AppendAck): Wire<typeof wire.appendA
     end: ack.last.seqNum + 1,
     tail: ack.tail,
     durable_in: [...ack.durableIn],
+    duplicate: ack.duplicate,
     epoch: ack.epoch,
   };
 }
@@ -153,6 +156,7 @@ function configAnswer(config: LogConfig) {
     replication: replicationAnswer(config.replication),
     digest: config.digest,
     segment_bytes_max: config.segmentBytesMax,
+    segment_age_max_ms: config.segmentAgeMaxMs ?? limits.segmentAgeMaxMsDefault,
   };
 }
 

@@ -5,10 +5,10 @@ import { type LogName, seqNum } from "../protocol/ids.ts";
 import { limits } from "../protocol/limits.ts";
 import type { AppendRequest, RecordHeader, RecordInput } from "../protocol/log/operations.ts";
 import { ApiError } from "./api-error.ts";
+import { appendBody, type recordInput } from "./append-wire.ts";
 import { bytesOf, type LogFormat } from "./record-body.ts";
 import { mediaType, readBody, readJson } from "./request-body.ts";
 import { invalidRequest } from "./validation.ts";
-import { appendBody, type recordInput } from "./wire.ts";
 
 /**
  * Bytes read of a JSON body. A full batch of control characters takes six times its size as JSON escapes;
@@ -51,7 +51,9 @@ export async function readAppend(
   const parsed = appendBody.safeParse(given);
   if (!parsed.success) throw invalidRequest("body", parsed.error, given);
   const records = parsed.data.records.map((record, index) => recordOf(record, format, index));
-  return append(log, records, parsed.data.match_seq_num);
+  const { match_seq_num, producer } = parsed.data;
+  const batch = append(log, records, match_seq_num);
+  return producer === undefined ? batch : { ...batch, producer };
 }
 
 function append(log: LogName, records: RecordInput[], matchSeqNum: number | undefined): AppendRequest {

@@ -15,10 +15,12 @@ export const presets = {
 } as const satisfies Record<string, Replication>;
 
 export function configOf(body: z.infer<typeof createBody>, fallback: LogConfig): LogConfig {
+  const segmentAgeMaxMs = body.segment_age_max_ms ?? fallback.segmentAgeMaxMs;
   return {
     replication: replicationOf(body, fallback),
     digest: body.digest ?? fallback.digest,
     segmentBytesMax: body.segment_bytes_max ?? fallback.segmentBytesMax,
+    ...(segmentAgeMaxMs === undefined ? {} : { segmentAgeMaxMs }),
   };
 }
 

@@ -8,7 +8,10 @@ import { ApiError, type ApiErrorCode, apiErrorStatus } from "./api-error.ts";
 
 export type ProblemCode = ErrorCode | ApiErrorCode | "internal";
 
-/** Status per code. 409: the present state forbids it. 412: the caller's condition failed. 503: come back. */
+/**
+ * Status per code. 403: a newer one has taken its place. 409: the present state forbids it. 412: the caller's
+ * condition failed. 503: come back.
+ */
 export const problemStatus = {
   ...apiErrorStatus,
   invalid_request: 400,
@@ -16,15 +19,19 @@ export const problemStatus = {
   ledger_not_found: 404,
   region_not_found: 404,
   bookie_not_found: 404,
+  producer_fenced: 403,
   log_exists: 409,
   log_sealed: 409,
   fenced: 409,
+  producer_seq_gap: 409,
+  producer_seq_passed: 409,
   position_trimmed: 410,
   seq_num_mismatch: 412,
   record_too_large: 413,
   batch_too_large: 413,
   position_unwritten: 416,
   not_owner: 421,
+  idempotency_conflict: 422,
   over_capacity: 429,
   data_corrupt: 500,
   internal: 500,

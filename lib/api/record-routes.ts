@@ -1,20 +1,24 @@
 /** Records: append, read, tail. */
 import { createRoute, z } from "@hono/zod-openapi";
-import { logName, seqNum } from "../protocol/ids.ts";
+import { logName, type SeqNum, seqNum } from "../protocol/ids.ts";
 import { limits } from "../protocol/limits.ts";
+import { parseDlsn } from "../protocol/log/dlsn.ts";
+import type { ReadPlace } from "../protocol/log/operations.ts";
 import { ackAnswer, readAnswer, tailAnswer } from "./answers.ts";
 import { readAppend } from "./append-request.ts";
+import { appendAck, appendBody } from "./append-wire.ts";
 import {
   type ApiApp,
   type ApiOptions,
   answer,
-  appendHeaders,
+  appendPreferences,
   errorAnswers,
   formatHeader,
   logParams,
   nameOwner,
-  prefersNoForward,
+  recordsHeaders,
 } from "./routing.ts";
+import { timeAnswer, timingHeader } from "./server-timing.ts";
 import { strictQuery } from "./strict-query.ts";
 import * as wire from "./wire.ts";
 
@@ -24,25 +28,38 @@ const appendRecords = createRoute({
   summary: "Appends a batch atomically; answered when an ack quorum in enough regions holds it.",
   request: {
     params: logParams,
-    headers: appendHeaders,
+    headers: recordsHeaders,
     query: strictQuery({
       match_seq_num: wire.seqNumText.optional().openapi({
         description: "With application/octet-stream: append only if the record gets this seq_num.",
       }),
     }),
   },
-  responses: { 200: answer(wire.appendAck, "The batch is durable."), ...errorAnswers },
+  responses: { 200: answer(appendAck, "The batch is durable."), ...errorAnswers },
 });
+
+const STARTS = ["seq_num", "dlsn", "timestamp", "tail_offset"] as const;
 
 const readRecords = createRoute({
   method: "get",
   path: "/v1/logs/{log}/records",
-  summary: "Reads records in order from a seq_num.",
+  summary: "Reads records in order from a seq_num, a DLSN, a time, or a number of records before the tail.",
   request: {
     params: logParams,
-    headers: formatHeader,
+    headers: formatHeader.extend(timingHeader.shape),
     query: strictQuery({
-      seq_num: wire.seqNumText.optional().openapi({ description: "The first record wanted; 0 if absent." }),
+      seq_num: wire.seqNumText.optional().openapi({
+        description: "The first record wanted; 0 if nothing else says where to begin either.",
+      }),
+      dlsn: z.string().optional().openapi({
+        description: "Begins at the record that has it, or at the first one behind that place.",
+      }),
+      timestamp: wire.seqNumText.optional().openapi({
+        description: "Begins at the first record whose timestamp, in ms, is no lower.",
+      }),
+      tail_offset: wire.seqNumText.optional().openapi({
+        description: "Begins so many records before the tail, or at the first one that is left.",
+      }),
       count: wire
         .wholeNumber(1, limits.readRecordsMax)
         .optional()
@@ -54,6 +71,8 @@ const readRecords = createRoute({
         description: "Metered bytes, at most; one record is returned whatever its size.",
       }),
       consistency: wire.consistency.default("strong"),
+    }).refine((query) => STARTS.filter((name) => query[name] !== undefined).length <= 1, {
+      error: `takes one of ${STARTS.join(", ")}`,
     }),
   },
   responses: { 200: answer(wire.readAnswer, "Records, possibly none at the tail."), ...errorAnswers },
@@ -63,7 +82,11 @@ const readTail = createRoute({
   method: "get",
   path: "/v1/logs/{log}/records/tail",
   summary: "The seq_num that the next record gets.",
-  request: { params: logParams, query: strictQuery({ consistency: wire.consistency.default("strong") }) },
+  request: {
+    params: logParams,
+    headers: timingHeader,
+    query: strictQuery({ consistency: wire.consistency.default("strong") }),
+  },
   responses: { 200: answer(wire.tailAnswer, "The tail."), ...errorAnswers },
 });
 
@@ -76,7 +99,7 @@ export function addRecordRoutes(app: ApiApp, options: ApiOptions): void {
       body: {
         required: true,
         content: {
-          "application/json": { schema: wire.appendBody },
+          "application/json": { schema: appendBody },
           "application/octet-stream": { schema: z.string().openapi({ format: "binary" }) },
         },
       },
@@ -84,31 +107,47 @@ export function addRecordRoutes(app: ApiApp, options: ApiOptions): void {
   });
   app.openapi({ ...appendRecords, hide: true }, async (c) => {
     const { log } = c.req.valid("param");
-    const { "log-format": format = "utf8", prefer } = c.req.valid("header");
+    const { "log-format": format = "utf8", prefer, "idempotency-key": key } = c.req.valid("header");
     const { match_seq_num } = c.req.valid("query");
     const request = await readAppend(c.req.raw, logName(log), format, match_seq_num);
-    const route = prefersNoForward(prefer) ? "refuse" : "forward";
-    const ack = await options.append.append({ ...request, route });
+    const idempotent = key === undefined ? {} : { idempotencyKey: key };
+    const ack = await options.append.append({ ...request, ...idempotent, ...appendPreferences(prefer) });
     nameOwner(c, ack.ownerRegion, ack.epoch);
     return c.json(ackAnswer(log, ack), 200);
   });
   app.openapi(readRecords, async (c) => {
-    const { seq_num, count, bytes, consistency } = c.req.valid("query");
-    const format = c.req.valid("header")["log-format"] ?? "utf8";
+    const { count, bytes, consistency, ...start } = c.req.valid("query");
+    const { "log-format": format = "utf8", prefer } = c.req.valid("header");
     const found = await options.read.read({
       log: logName(c.req.valid("param").log),
-      from: seqNum(seq_num ?? 0),
+      from: startOf(start),
       limit: count ?? limits.readRecordsMax,
       ...(bytes === undefined ? {} : { bytesMax: bytes }),
       consistency,
     });
     c.header("Log-Format", format);
+    timeAnswer(c, prefer, found.cost);
     return c.json(readAnswer(found, format), 200);
   });
   app.openapi(readTail, async (c) => {
     const { consistency } = c.req.valid("query");
     const tail = await options.read.tail(logName(c.req.valid("param").log), consistency);
     nameOwner(c, tail.ownerRegion);
+    timeAnswer(c, c.req.valid("header").prefer, tail.cost);
     return c.json(tailAnswer(tail), 200);
   });
+}
+
+/** Where a read begins. Throws `invalid_request` if the DLSN is none. */
+function startOf(start: {
+  readonly seq_num?: number | undefined;
+  readonly dlsn?: string | undefined;
+  readonly timestamp?: number | undefined;
+  readonly tail_offset?: number | undefined;
+}): SeqNum | ReadPlace {
+  const { seq_num = 0, dlsn, timestamp, tail_offset } = start;
+  if (dlsn !== undefined) return { kind: "dlsn", dlsn: parseDlsn(dlsn) };
+  if (timestamp !== undefined) return { kind: "timestamp", timestampMs: timestamp };
+  if (tail_offset !== undefined) return { kind: "tail-offset", count: tail_offset };
+  return seqNum(seq_num);
 }

@@ -4,7 +4,6 @@
  * unnoticed would make a conditional append unconditional.
  */
 import { z } from "@hono/zod-openapi";
-import { limits } from "../protocol/limits.ts";
 import { preferredRegion } from "./owner-wire.ts";
 
 const SEQ_NUM_MAX = Number.MAX_SAFE_INTEGER;
@@ -31,51 +30,14 @@ export const ledgerIdText = wholeNumber(0, SEQ_NUM_MAX);
 export const consistency = z.enum(["strong", "local"], { error: "must be strong or local" });
 export const logFormat = z.enum(["utf8", "base64"], { error: "must be utf8 or base64" });
 
-const headerPair = z.tuple([z.string(), z.string()]);
-
-export const recordInput = z
-  .strictObject({
-    body: z.string({ error: "must be a string: text, or base 64 with Log-Format: base64" }),
-    headers: z.array(headerPair).optional().openapi({ maxItems: limits.recordHeadersMax }),
-    timestamp: z
-      .int()
-      .min(0)
-      .optional()
-      .openapi({ description: "Wall time in ms; the time of arrival if absent." }),
-  })
-  .openapi("RecordInput");
-
-export const appendBody = z
-  .strictObject({
-    // Their number and sizes are the log's to check.
-    records: z.array(recordInput).openapi({ minItems: 1, maxItems: limits.batchRecordsMax }),
-    match_seq_num: seqNum.optional().openapi({
-      type: "integer",
-      description: "Append only if the first record gets this seq_num. Makes a repeated append safe.",
-    }),
-  })
-  .openapi("Append");
+export const headerPair = z.tuple([z.string(), z.string()]);
 
 const dlsn = z.string().openapi({
   description: "Log segment, entry of its ledger, slot of the entry.",
   example: "0000000000000001-0000000000000000-00000",
 });
 
-const position = z.object({ seq_num: seqNum, dlsn, timestamp: z.number() }).openapi("Position");
-
-export const appendAck = z
-  .object({
-    log: z.string(),
-    start: position.openapi({ description: "The first record of the batch." }),
-    last: position.openapi({ description: "The last record of the batch." }),
-    end: seqNum.openapi({ type: "integer", description: "The seq_num after the last record." }),
-    tail: seqNum,
-    durable_in: z.array(z.string()).openapi({ description: "Regions whose bookies hold the batch durably." }),
-    epoch: z
-      .number()
-      .openapi({ description: "Number of the log segment; grows with each change of writer." }),
-  })
-  .openapi("AppendAck");
+export const position = z.object({ seq_num: seqNum, dlsn, timestamp: z.number() }).openapi("Position");
 
 export const logRecord = z
   .object({
@@ -135,6 +97,8 @@ export const replication = z
 
 const SEGMENT_BYTES_MIN = 1024;
 const SEGMENT_BYTES_MAX = 2 ** 40;
+const SEGMENT_AGE_MIN_MS = 1_000;
+const SEGMENT_AGE_MAX_MS = 366 * 24 * 60 * 60_000;
 
 export const digest = z.enum(["crc32", "hmac-sha256"], { error: "must be crc32 or hmac-sha256" });
 export const preset = z.enum(["standard", "economy", "resilient"]);
@@ -146,6 +110,7 @@ export const createBody = z
     replication: replication.optional(),
     digest: digest.optional(),
     segment_bytes_max: z.int().min(SEGMENT_BYTES_MIN).max(SEGMENT_BYTES_MAX).optional(),
+    segment_age_max_ms: z.int().min(SEGMENT_AGE_MIN_MS).max(SEGMENT_AGE_MAX_MS).optional(),
     preferred_region: preferredRegion.optional(),
   })
   .refine((body) => body.preset === undefined || body.replication === undefined, {
@@ -158,7 +123,7 @@ export const logDescription = z
     log: z.string(),
     incarnation: z.string(),
     state: z.enum(["active", "deleting"]),
-    config: z.object({ replication, digest, segment_bytes_max: z.number() }),
+    config: z.object({ replication, digest, segment_bytes_max: z.number(), segment_age_max_ms: z.number() }),
     first_seq_num: seqNum.openapi({ type: "integer", description: "Records below this one are gone." }),
     created_at: z.number().openapi({ description: "Wall time in ms." }),
     preferred_region: preferredRegion.optional(),
@@ -228,9 +193,6 @@ export const problem = z
   })
   .openapi("Problem");
 
-export type AppendJson = z.input<typeof appendBody>;
-export type RecordInputJson = z.input<typeof recordInput>;
-export type AppendAckJson = z.infer<typeof appendAck>;
 export type LogRecordJson = z.infer<typeof logRecord>;
 export type ReadAnswerJson = z.infer<typeof readAnswer>;
 export type TailJson = z.infer<typeof tailAnswer>;

@@ -1,10 +1,12 @@
 /** `fenceline append`: newline records into a log, each batch once. */
 import { randomBytes } from "node:crypto";
 import { batchLimits } from "../client/batch-limits.ts";
+import { BatchInDoubtError, type BatchOutcome } from "../client/batch-outcome.ts";
 import { ProblemError, RequestError } from "../client/client-errors.ts";
 import type { LogClient } from "../client/log-client.ts";
-import { type AppendMode, BatchInDoubtError, OrderedAppend } from "../client/ordered-append.ts";
-import { retrying } from "../client/retry.ts";
+import { LogProducer } from "../client/log-producer.ts";
+import { OrderedAppend } from "../client/ordered-append.ts";
+import { type Patience, retrying } from "../client/retry.ts";
 import { batchesOf } from "./batches.ts";
 import { InterruptedError } from "./exit-codes.ts";
 import { linesOf, STDIN } from "./lines.ts";
@@ -30,7 +32,6 @@ const LINGER_MS = 100;
 
 export async function appendCommand(command: AppendCommand): Promise<void> {
   const { client, streams, log, resume } = command;
-  const mode: AppendMode = resume ? "resume" : command.matchSeqNum === undefined ? "shared" : "exclusive";
   const progress = new Progress(streams, log);
   const patience = {
     patienceMs: command.patienceMs,
@@ -41,12 +42,10 @@ export async function appendCommand(command: AppendCommand): Promise<void> {
   try {
     const tail = (await retrying(patience, client, (bounded) => bounded.tail(log))).tail;
     const at = command.matchSeqNum ?? (resume ? 0 : tail);
-    const token = randomBytes(8).toString("hex");
-    const append = new OrderedAppend({ ...patience, client, log, mode, at, token });
-    append.presentUpTo(tail);
+    const appender = appenderOf(command, patience, at, tail);
     progress.begin(at);
     for await (const batch of batchesOf(lines(command), batchSizes, command.signal)) {
-      const outcome = await append.append(batch);
+      const outcome = await appender.append(batch);
       progress.count(batch, outcome);
     }
   } catch (error) {
@@ -56,9 +55,24 @@ export async function appendCommand(command: AppendCommand): Promise<void> {
   await writeResult(streams, command.output, progress.summary(), progress.summaryText());
 }
 
+/** To a place of its own, or among others' records: as a producer of this run alone. */
+function appenderOf(
+  { client, log, resume, matchSeqNum }: AppendCommand,
+  patience: Patience,
+  at: number,
+  tail: number,
+): { append(batch: readonly Uint8Array[]): Promise<BatchOutcome> } {
+  if (!resume && matchSeqNum === undefined) {
+    return new LogProducer({ ...patience, client, log, id: randomBytes(12).toString("hex") });
+  }
+  const ordered = new OrderedAppend({ ...patience, client, log, mode: resume ? "resume" : "exclusive", at });
+  ordered.presentUpTo(tail);
+  return ordered;
+}
+
 const batchSizes = {
   recordsMax: batchLimits.recordsMax,
-  bytesMax: batchLimits.bytesMax - batchLimits.nameBytes,
+  bytesMax: batchLimits.bytesMax,
   recordBytes: batchLimits.recordBytes,
   lingerMs: LINGER_MS,
 };
@@ -82,7 +96,8 @@ function howToGoOn(command: AppendCommand, progress: Progress, error: unknown): 
   ];
   if (inDoubt) {
     told.push(
-      `The next ${grouped(error.count)} may be there, all of them or none, from seq_num ${error.at} on.`,
+      `The next ${grouped(error.count)} may be there, all of them or none` +
+        `${error.at === undefined ? "" : `, from seq_num ${error.at} on`}.`,
     );
   }
   if (!canComplete(error)) return told.join(" ");

@@ -21,6 +21,7 @@ interface CreateFlags {
   readonly minRegions?: number;
   readonly digest?: NonNullable<CreateLogJson["digest"]>;
   readonly segmentBytes?: number;
+  readonly segmentAge?: number;
   readonly prefer?: string;
 }
 
@@ -35,6 +36,7 @@ export function addCreate(program: Command, context: CommandContext): void {
     .option("--min-regions <n>", "regions that those must span", quorumSize)
     .addOption(new Option("--digest <type>", "how entries are sealed").choices(["crc32", "hmac-sha256"]))
     .option("--segment-bytes <n>", "size at which a segment is rolled", wholeNumber(1_024, 2 ** 40))
+    .option("--segment-age <s>", "age in seconds at which it is", wholeNumber(1, 366 * 24 * 60 * 60))
     .option("--prefer <region>", "the region that should own it")
     .action(async (log: string, flags: ClientFlags & CreateFlags) => {
       const config = configOf(flags);
@@ -58,6 +60,7 @@ function configOf(flags: CreateFlags): CreateLogJson {
     ...(replication === undefined ? {} : { replication }),
     ...(flags.digest === undefined ? {} : { digest: flags.digest }),
     ...(flags.segmentBytes === undefined ? {} : { segment_bytes_max: flags.segmentBytes }),
+    ...(flags.segmentAge === undefined ? {} : { segment_age_max_ms: 1_000 * flags.segmentAge }),
     ...(flags.prefer === undefined ? {} : { preferred_region: flags.prefer }),
   };
 }

@@ -12,7 +12,8 @@ export function logText(log: LogJson, tail: TailJson, { segments }: SegmentListJ
     `owner         ${tail.owner ?? "none yet"}`,
     `replication   ${replicationText(replication)}`,
     `digest        ${log.config.digest}`,
-    `segments      ${segments.length}, rolled at ${log.config.segment_bytes_max} bytes`,
+    `segments      ${segments.length}, rolled at ${log.config.segment_bytes_max} bytes or ` +
+      `${log.config.segment_age_max_ms / 1_000} s`,
     ...segments.map(segmentText),
   ].join("\n");
 }

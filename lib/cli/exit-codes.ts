@@ -1,6 +1,8 @@
 /** How a command ends. */
+
+import { BatchInDoubtError } from "../client/batch-outcome.ts";
 import { ForeignAnswerError, ProblemError, RequestError } from "../client/client-errors.ts";
-import { BatchInDoubtError, PlaceTakenError } from "../client/ordered-append.ts";
+import { PlaceTakenError } from "../client/ordered-append.ts";
 import { LocalError } from "../local/local-error.ts";
 
 export const exitCodes = {
@@ -42,6 +44,7 @@ export class InterruptedError extends Error {
 
 const byStatus: Readonly<Record<number, ExitCode>> = {
   400: exitCodes.usage,
+  403: exitCodes.conditionFailed,
   404: exitCodes.notFound,
   406: exitCodes.usage,
   409: exitCodes.conditionFailed,
@@ -50,6 +53,7 @@ const byStatus: Readonly<Record<number, ExitCode>> = {
   413: exitCodes.usage,
   415: exitCodes.usage,
   416: exitCodes.notFound,
+  422: exitCodes.conditionFailed,
 };
 
 export function exitCodeOf(error: unknown): ExitCode {

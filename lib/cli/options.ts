@@ -26,6 +26,13 @@ export function quorumSize(text: string): number {
 
 export const seqNum = wholeNumber(0, Number.MAX_SAFE_INTEGER);
 
+/** A time in ms since 1970, as a number or in ISO 8601. */
+export function moment(text: string): number {
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Date.parse(text);
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new InvalidArgumentError("It is a time such as 2027-01-31T12:00:00Z, or ms since 1970.");
+}
+
 export function endpoint(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && ["http:", "https:"].includes(url.protocol)) return text;

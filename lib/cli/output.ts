@@ -1,6 +1,7 @@
 /** Data on standard output, everything else on standard error. */
+
+import { BatchInDoubtError } from "../client/batch-outcome.ts";
 import { ProblemError } from "../client/client-errors.ts";
-import { BatchInDoubtError } from "../client/ordered-append.ts";
 
 export type OutputFormat = "text" | "json";
 

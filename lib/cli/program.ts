@@ -1,6 +1,7 @@
 /** The commands, their options and their help. */
 import { Command, Option } from "commander";
-import { BATCH_HEADER } from "../client/ordered-append.ts";
+import type { ReadFrom } from "../client/log-client.ts";
+import { ReadTimings } from "../client/read-timings.ts";
 import { retrying } from "../client/retry.ts";
 import { appendCommand } from "./append.ts";
 import {
@@ -17,7 +18,7 @@ import { addCreate } from "./create.ts";
 import { ledgerText, logText } from "./describe.ts";
 import { addLocalCommands } from "./local.ts";
 import { addLogEndCommands } from "./log-end.ts";
-import { seqNum, wholeNumber } from "./options.ts";
+import { moment, seqNum, wholeNumber } from "./options.ts";
 import { writeData, writeResult } from "./output.ts";
 import { addOwnerCommands } from "./owner.ts";
 import { addPlacementCommands } from "./placement.ts";
@@ -59,9 +60,9 @@ const APPEND_HELP = `
 Each line is a record, without its newline; what follows the last newline is a record too. Without files,
 or for "-", standard input is read. Lines that are not UTF-8 are kept byte for byte.
 
-Each batch is in the log once: it is sent with the seq_num that it must get, and when an answer is lost the
-log is asked what is there. The first record of each batch carries a header, ${BATCH_HEADER}, that tells it
-from an equal batch of another writer; with --match-seq-num there is none.
+Each batch is in the log once: this run is a producer whose batches are numbered, and one whose answer is lost
+is sent again under its number. With --match-seq-num it is sent with the seq_num that it must get, and the log
+is asked what is there.
 
 To be able to complete an append whatever stops it, this command included, say where the first line goes:
     npx fenceline append words words.txt --match-seq-num 0
@@ -104,7 +105,10 @@ interface AppendFlags {
 
 function addRead(program: Command, context: CommandContext): void {
   clientCommand(program, "read <log>", "Prints records up to the tail as it was when the command began.")
-    .option("--from <seq_num>", "the first record", seqNum, 0)
+    .addOption(option("--from <seq_num>", "the first record; 0 if absent", seqNum, "dlsn", "since", "last"))
+    .addOption(option("--dlsn <dlsn>", "begin at this record, or right behind", String, "since", "last"))
+    .addOption(option("--since <time>", "begin at this time: ISO 8601, or ms since 1970", moment, "last"))
+    .option("--last <n>", "begin so many records before the tail", seqNum)
     .option("--limit <n>", "records, at most", wholeNumber(1, Number.MAX_SAFE_INTEGER))
     .addOption(
       new Option("--format <format>", "text: bodies and newlines, byte for byte; json: one object a line")
@@ -116,12 +120,14 @@ function addRead(program: Command, context: CommandContext): void {
         .choices(["strong", "local"])
         .default("strong"),
     )
+    .option("--timing", "say on standard error what bookies were asked for, and how long it took", false)
     .action(async (log: string, flags: ClientFlags & ReadFlags) => {
       await readCommand({
         client: await clientOf(flags, context),
+        ...(flags.timing ? { timings: new ReadTimings() } : {}),
         streams: context.streams,
         log,
-        from: flags.from,
+        from: startOf(flags),
         ...(flags.limit === undefined ? {} : { limit: flags.limit }),
         format: flags.output === "json" ? "json" : flags.format,
         consistency: flags.consistency,
@@ -130,11 +136,25 @@ function addRead(program: Command, context: CommandContext): void {
     });
 }
 
+function option<T>(flags: string, description: string, parse: (text: string) => T, ...not: string[]) {
+  return new Option(flags, description).argParser(parse).conflicts(not);
+}
+
+function startOf({ from = 0, dlsn, since, last }: ReadFlags): ReadFrom {
+  if (dlsn !== undefined) return { dlsn };
+  if (since !== undefined) return { timestamp: since };
+  return last === undefined ? from : { tail_offset: last };
+}
+
 interface ReadFlags {
-  readonly from: number;
+  readonly from?: number;
+  readonly dlsn?: string;
+  readonly since?: number;
+  readonly last?: number;
   readonly limit?: number;
   readonly format: ReadFormat;
   readonly consistency: "strong" | "local";
+  readonly timing: boolean;
 }
 
 function addLogs(program: Command, context: CommandContext): void {

@@ -1,5 +1,5 @@
 /** How far an append is: the summary, and lines on standard error once it takes longer than a second. */
-import type { BatchOutcome } from "../client/ordered-append.ts";
+import type { BatchOutcome } from "../client/batch-outcome.ts";
 import { grouped, note, type Streams } from "./output.ts";
 
 const FIRST_LINE_MS = 1_000;

@@ -19,15 +19,17 @@ interface VerifyFlags {
   readonly timeout: number;
   readonly retryFor: number;
   readonly followOwner: boolean;
+  readonly plain: boolean;
   readonly keep: boolean;
   readonly json: boolean;
 }
 
 const HELP = `
-Appenders in all the regions that are named append records of their own, one at a time each; behind every
-acknowledgement the record is read strongly in another region. At the end all logs are read and compared with
-what was answered: nothing acknowledged lost, nothing twice, every record at the position that was answered,
-in its appender's order and in the order of time, and in no strong read missing.
+Appenders in all the regions that are named append records of their own, one at a time each, as producers:
+they send a record again, in another region too, until it is acknowledged. Behind every acknowledgement the
+record is read strongly in another region. At the end all logs are read and compared with what was answered:
+nothing acknowledged lost, nothing twice, every record at the position that was answered, in its appender's
+order and in the order of time, and in no strong read missing.
 
 Exit code 3 if anything of that does not hold, if nothing was acknowledged, or if more outcomes are unknown
 than --unknown-max allows. Regions may be taken down and up meanwhile; allow for unknown outcomes then:
@@ -58,6 +60,7 @@ export function addVerify(program: Command, context: CommandContext): void {
       60,
     )
     .option("--follow-owner", "appenders go to the owner themselves, in place of being forwarded", false)
+    .option("--plain", "append without producers: what is in doubt is not sent again", false)
     .option("--keep", "keep the logs; they are kept in any case if the verification fails", false)
     .option("--json", "the report for programs", false)
     .addHelpText("after", HELP)
@@ -77,6 +80,7 @@ async function verifyCommand(flags: VerifyFlags, { streams, signal }: CommandCon
     durationMs: flags.duration * 1_000,
     recordBytes: flags.recordBytes,
     followOwner: flags.followOwner,
+    plain: flags.plain,
     unknownShareMax: flags.unknownMax / 100,
     patienceMs: flags.retryFor * 1_000,
     signal,

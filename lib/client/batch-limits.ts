@@ -7,6 +7,4 @@ export const batchLimits = {
   bytesMax: limits.batchBytesMax,
   /** Metered bytes of a record without headers, beside its body. */
   recordBytes: 8,
-  /** Metered bytes kept free for the header that names a batch. */
-  nameBytes: 64,
 } as const;

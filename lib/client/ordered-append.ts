@@ -1,23 +1,26 @@
 /**
- * Appends batches one after another so that each is in the log once, whatever is lost on the way.
+ * Appends batches to fixed places, one after another, so that each is in the log once, whatever is lost on
+ * the way.
  *
  * O1 Each batch is sent with match_seq_num. So of all its copies, late ones too, at most one takes effect.
  * O2 A batch in doubt is sent again at the same place until it is acknowledged or the place is taken. Then
  *    the records there are read: they are this batch, or it can never take effect.
- * O3 A batch is moved to another place only when its old place is taken by other records.
+ * O3 A batch is never moved to another place.
  *
- * Modes. `shared`: others may append in between; a header on the first record of each batch tells it from an
- * equal batch of somebody else. `exclusive`: every batch right behind the last one, or an error. `resume`:
- * like exclusive, but records that are in their place already are compared and skipped.
+ * Modes. `exclusive`: every batch right behind the last one, or an error. `resume`: like exclusive, but
+ * records that are in their place already are compared and skipped. Where others may append in between, a
+ * LogProducer does it.
  */
-import type { AppendAckJson, LogRecordJson, RecordInputJson } from "../api/wire.ts";
-import { batchLimits } from "./batch-limits.ts";
+import type { AppendAckJson, RecordInputJson } from "../api/append-wire.ts";
+import type { LogRecordJson } from "../api/wire.ts";
+import { BatchInDoubtError, type BatchOutcome } from "./batch-outcome.ts";
 import { hasProblemCode, type ProblemError, RequestError } from "./client-errors.ts";
-import type { LogClient, WireFormat } from "./log-client.ts";
+import type { LogClient } from "./log-client.ts";
 import { readRange } from "./read-range.ts";
+import { base64, wireTexts } from "./record-texts.ts";
 import { type Patience, Retries, retrying } from "./retry.ts";
 
-export type AppendMode = "shared" | "exclusive" | "resume";
+export type AppendMode = "exclusive" | "resume";
 
 export interface OrderedAppendFields extends Patience {
   readonly client: LogClient;
@@ -25,38 +28,15 @@ export interface OrderedAppendFields extends Patience {
   readonly mode: AppendMode;
   /** The seq_num that the next record gets. */
   readonly at: number;
-  /** Names this run of appends in `shared` mode; random. */
-  readonly token: string;
 }
-
-export type BatchOutcome =
-  | { readonly kind: "appended"; readonly ack: AppendAckJson }
-  /** All of it was in its place: an attempt whose answer was lost, or an earlier run. */
-  | { readonly kind: "present"; readonly start: number; readonly end: number };
 
 /** The log is not free or not the same in the batch's place, or ends before it. */
 export class PlaceTakenError extends Error {
   override readonly name = "PlaceTakenError";
 }
 
-/** The batch may be in the log, from `at` on, or not at all. */
-export class BatchInDoubtError extends Error {
-  override readonly name = "BatchInDoubtError";
-
-  constructor(
-    readonly at: number,
-    readonly count: number,
-    cause: Error,
-  ) {
-    super(`${count} records at seq_num ${at} may be in the log or not: ${cause.message}`, { cause });
-  }
-}
-
-export const BATCH_HEADER = "fenceline-batch";
-
 export class OrderedAppend {
   #next: number;
-  #batchNumber = 0;
   /** The end of what is in the log already, as far as `resume` knows. */
   #knownTail: number;
 
@@ -78,7 +58,6 @@ export class OrderedAppend {
   /** Throws PlaceTakenError, BatchInDoubtError, or the RequestError of a batch that is not in the log. */
   async append(records: readonly Uint8Array[]): Promise<BatchOutcome> {
     const start = this.#next;
-    this.#batchNumber += 1;
     let rest = await this.#withoutPresent(records);
     const retries = new Retries(this.fields);
     let inDoubt = false;
@@ -114,22 +93,8 @@ export class OrderedAppend {
   #send(records: readonly Uint8Array[], timeoutMs: number): Promise<AppendAckJson> {
     const { format, texts } = wireTexts(records);
     const json: RecordInputJson[] = texts.map((body) => ({ body }));
-    const [first] = json;
-    if (this.#carriesName(records) && first !== undefined) {
-      first.headers = [[headerText(BATCH_HEADER, format), headerText(this.#batchName(), format)]];
-    }
     const { client, log } = this.fields;
     return client.within(timeoutMs).append(log, { records: json, match_seq_num: this.#next }, format);
-  }
-
-  /** A record of the largest size has no room for a header, and is told by its bytes alone. */
-  #carriesName(records: readonly Uint8Array[]): boolean {
-    const bytes = records.reduce((sum, record) => sum + batchLimits.recordBytes + record.length, 0);
-    return this.fields.mode === "shared" && bytes + batchLimits.nameBytes <= batchLimits.bytesMax;
-  }
-
-  #batchName(): string {
-    return `${this.fields.token}.${this.#batchNumber}`;
   }
 
   /** What is still to be sent after the log said that the place is not free. */
@@ -149,17 +114,13 @@ export class OrderedAppend {
       this.#next += rest.length;
       return [];
     }
-    if (mode === "exclusive") {
-      throw new PlaceTakenError(
-        inDoubt
-          ? `log ${log} has other records from seq_num ${this.#next} on; it ends at ${tail}`
-          : `the input from seq_num ${this.#next} on was not compared: log ${log} already ends at ${tail}; ` +
-              "to compare and go on, add --resume",
-        { cause: error },
-      );
-    }
-    this.#next = tail; // O3
-    return rest;
+    throw new PlaceTakenError(
+      inDoubt
+        ? `log ${log} has other records from seq_num ${this.#next} on; it ends at ${tail}`
+        : `the input from seq_num ${this.#next} on was not compared: log ${log} already ends at ${tail}; ` +
+            "to compare and go on, add --resume",
+      { cause: error },
+    );
   }
 
   /** `resume`: compares what the log has in the place of these records, and leaves the rest of them. */
@@ -183,9 +144,6 @@ export class OrderedAppend {
   async #isThere(records: readonly Uint8Array[], tail: number): Promise<boolean> {
     if (tail < this.#next + records.length) return false;
     const found = await this.#read(this.#next, records.length);
-    const [name, value] = found[0]?.headers[0] ?? [];
-    const named = name === base64(BATCH_HEADER) && value === base64(this.#batchName());
-    if (this.#carriesName(records) && !named) return false;
     return found.every((record, index) => isBody(record, records[index]));
   }
 
@@ -204,29 +162,6 @@ export class OrderedAppend {
   }
 }
 
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-/** A batch as text if all of it is text, else as base 64. */
-function wireTexts(records: readonly Uint8Array[]): { format: WireFormat; texts: string[] } {
-  try {
-    return { format: "utf8", texts: records.map((record) => decoder.decode(record)) };
-  } catch {
-    return { format: "base64", texts: records.map(base64) };
-  }
-}
-
-function headerText(text: string, format: WireFormat): string {
-  return format === "utf8" ? text : base64(text);
-}
-
 function isBody(record: LogRecordJson, body: Uint8Array | undefined): boolean {
   return body !== undefined && record.body === base64(body);
-}
-
-function base64(bytes: Uint8Array | string): string {
-  const view =
-    typeof bytes === "string"
-      ? Buffer.from(bytes)
-      : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  return view.toString("base64");
 }

@@ -3,7 +3,7 @@
  * name the owner, and from then on no append is forwarded. An owner that has changed refuses and names the
  * next one; one that is not reached is forgotten, and the home region finds out.
  */
-import type { AppendAckJson, AppendJson } from "../api/wire.ts";
+import type { AppendAckJson, AppendJson } from "../api/append-wire.ts";
 import { hasProblemCode, RequestError } from "./client-errors.ts";
 import type { LogClient, WireFormat } from "./log-client.ts";
 

@@ -47,6 +47,7 @@ function encodeTail(tail: LedgerTail): JsonObject {
     nextSeqNum: tail.nextSeqNum,
     lastTimestampMs: tail.lastTimestampMs,
     ledgerBytes: tail.ledgerBytes,
+    ...(tail.producersAt === undefined ? {} : { producersAt: tail.producersAt }),
   };
 }
 
@@ -85,5 +86,6 @@ function decodeTail(fields: JsonFields): LedgerTail {
     nextSeqNum: seqNum(fields.integer("nextSeqNum", 0)),
     lastTimestampMs: fields.number("lastTimestampMs"),
     ledgerBytes: fields.integer("ledgerBytes", 0),
+    ...(fields.has("producersAt") ? { producersAt: entryId(fields.integer("producersAt", 0)) } : {}),
   };
 }

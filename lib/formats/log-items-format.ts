@@ -90,6 +90,7 @@ function encodeConfig(config: LogConfig): JsonObject {
     replication: encodeReplication(config.replication),
     digest: config.digest,
     segmentBytesMax: config.segmentBytesMax,
+    ...(config.segmentAgeMaxMs === undefined ? {} : { segmentAgeMaxMs: config.segmentAgeMaxMs }),
   };
 }
 
@@ -98,6 +99,7 @@ function decodeConfig(fields: JsonFields): LogConfig {
     replication: fields.object("replication", decodeReplication),
     digest: fields.oneOf("digest", ["crc32", "hmac-sha256"]),
     segmentBytesMax: fields.integer("segmentBytesMax", 1),
+    ...(fields.has("segmentAgeMaxMs") ? { segmentAgeMaxMs: fields.integer("segmentAgeMaxMs", 1) } : {}),
   };
 }
 

@@ -35,7 +35,6 @@ import { regionAware } from "../protocol/placement/region-aware.ts";
 import { Registry } from "../protocol/placement/registry.ts";
 import type { LeaseStore, MetadataStore, Topology } from "../protocol/ports.ts";
 import { ReadPolicy } from "../protocol/reads/read-policy.ts";
-import { Suspects } from "../protocol/reads/suspects.ts";
 import { FunctionTrace } from "./function-trace.ts";
 
 export interface RegionWorld {
@@ -73,7 +72,6 @@ export function regionWorld(settings: RegionSettings, regionName: string, stage:
     topology: reachable(new Registry({ metadata, clock }, bookies), bookies),
     placement: regionAware,
     reads: new ReadPolicy({ clock, random, place: { region } }),
-    suspects: new Suspects(clock),
     quarantine: new Quarantine({ clock, random }),
     region,
   };

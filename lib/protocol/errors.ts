@@ -25,6 +25,14 @@ export const errorRules = {
   region_not_found: { retryable: false, sideEffects: "none" },
   bookie_not_found: { retryable: false, sideEffects: "none" },
   seq_num_mismatch: { retryable: false, sideEffects: "none" },
+  /** A newer epoch of the producer has appended: this one is a zombie. */
+  producer_fenced: { retryable: false, sideEffects: "none" },
+  /** The seq is not the next one, or the producer is not known (any more). */
+  producer_seq_gap: { retryable: false, sideEffects: "none" },
+  /** It is in the log, further back than the log remembers positions. */
+  producer_seq_passed: { retryable: false, sideEffects: "none" },
+  /** The same seq, or Idempotency-Key, came with other records. */
+  idempotency_conflict: { retryable: false, sideEffects: "none" },
   position_trimmed: { retryable: false, sideEffects: "none" },
   position_unwritten: { retryable: false, sideEffects: "none" },
   record_too_large: { retryable: false, sideEffects: "none" },

@@ -25,6 +25,11 @@ export interface LogConfig {
   readonly digest: "crc32" | "hmac-sha256";
   /** A segment is rolled when its payload has reached this many bytes. */
   readonly segmentBytesMax: number;
+  /**
+   * An append to a segment that is this many ms old rolls it first, by the clock of who appends. Absent:
+   * limits.segmentAgeMaxMsDefault.
+   */
+  readonly segmentAgeMaxMs?: number;
 }
 
 /** One life of a log. Trim, seal and delete change `trimPoint` and `state` (rules 25, 29, 30). */

@@ -17,6 +17,8 @@ export interface LedgerTail {
   readonly lastTimestampMs: number;
   /** Payload bytes of the ledger's entries. */
   readonly ledgerBytes: number;
+  /** The entry from which the log's producers can be restored. Absent: it remembers none. */
+  readonly producersAt?: EntryId;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Every bound of the protocol, its unit and its reason. Their relations are asserted on load. */
 import { assert } from "./assert.ts";
+import { PRODUCERS_BYTES_MAX } from "./log/append-limits.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -17,9 +18,9 @@ export const limits = {
   logNameBytesMax: 512,
   /**
    * Bytes of an entry's payload: a full batch and the record set's own framing (at most 32 bytes a record, 16
-   * a header).
+   * a header), and what an entry says of producers.
    */
-  entryPayloadBytesMax: MIB + 1_000 * (32 + 64 * 16) + 64,
+  entryPayloadBytesMax: MIB + 1_000 * (32 + 64 * 16) + PRODUCERS_BYTES_MAX + 64,
 
   // Ledger writer
   /** Adds of one writer that are not yet acknowledged: bounds memory and what recovery must read. */
@@ -57,7 +58,7 @@ export const limits = {
   readNextReplicaAfterMs: 200,
   /** Rounds of rule 14 before the tail counts as undecidable. */
   tailRoundsMax: 4,
-  /** A bookie that failed is asked last for this long. */
+  /** A bookie that failed is chosen last for this long, unless it answers before. */
   suspectMs: 10_000,
   /** Records in one answer. */
   readRecordsMax: 1_000,
@@ -92,6 +93,11 @@ export const limits = {
   // Log
   /** Payload bytes after which a segment is rolled, unless the log's configuration says otherwise. */
   segmentBytesMaxDefault: 256 * MIB,
+  /**
+   * Age after which one is rolled, unless the log's configuration says otherwise: what is retained by age
+   * goes by whole segments.
+   */
+  segmentAgeMaxMsDefault: 120 * MINUTE_MS,
   /** Times that an append starts again after losing an election or being fenced with nothing recorded. */
   appendRestartsMax: 8,
   /** How long an append may take before it answers with what is known. */
@@ -154,6 +160,8 @@ export const limits = {
   ownerHeardMs: 2_000,
   /** Wait for a region to say whether it can own: a round trip around the world and a slow start. */
   ownerAskTimeoutMs: 700,
+  /** A forwarded append that takes longer makes its sender ask whether the owner lives. */
+  ownerWatchMs: 350,
   /**
    * Failures without an answer between them, and the time from the first to now, after which a log may be
    * taken over from its region: three waits, so that detection takes two to three seconds.
@@ -166,16 +174,8 @@ export const limits = {
   ownerGuardMs: 1_000,
   /** Pause before an owner that did not answer is tried again; a random part of as much again is added. */
   ownerRetryPauseMs: 100,
-  /** Failures whose names are kept beside their count: more than are under way at a time. */
-  ownerFailuresNamed: 16,
   /** Time kept back of a caller's patience when its append is forwarded, for the way back. */
   forwardMarginMs: 500,
-  /** Time for a log to change its owner: the opening of a segment, and the wait for the pen before it. */
-  transferTimeoutMs: 20_000,
-  /** Wait for the owner to settle a tail before one's own region takes over. */
-  settleWaitMs: 1_500,
-  /** Pause before a region that is draining, or cannot own, tries again to hand a log over. */
-  handOverPauseMs: 2_000,
 
   /** Logs whose open segment one process keeps. */
   warmWritersMax: 1_000,
@@ -185,8 +185,9 @@ export const limits = {
   knownLedgersMax: 1_000,
   /** Places remembered of one ledger. */
   entrySamplesMax: 512,
-  /** Entries that a read fetches ahead of the one it looks at. */
-  readAheadEntries: 8,
+  /** Entries that a read fetches ahead of the one it looks at, and payload bytes, as far as it can tell. */
+  readAheadEntries: 16,
+  readAheadBytesMax: 4 * MIB,
   /**
    * Times that a read begins again because the segments changed under it, and that it asks for the tail to be
    * settled.
@@ -226,10 +227,6 @@ assert(
   limits.ownerFailuresMin * (limits.ownerAskTimeoutMs + 2 * limits.ownerRetryPauseMs) + limits.leaseWaitMs <
     limits.appendDeadlineMs / 2,
   "an append outlives the detection of a silent owner",
-);
-assert(
-  limits.leaseWaitMs + limits.segmentOpenTimeoutMs < limits.transferTimeoutMs,
-  "a transfer outlives one wait for the lease and one opening of a segment",
 );
 assert(limits.batchBytesMax <= limits.waitingBytesMax, "one batch may wait");
 assert(limits.identityCheckAgeMaxMs <= MINUTE_MS, "rule 21: under a minute");

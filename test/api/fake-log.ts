@@ -1,4 +1,6 @@
 /** A log in memory behind the surface's two interfaces; any operation can be told to fail. */
+import { NodeDigest } from "../../lib/adapters/node/node-digest.ts";
+import { SystemClock } from "../../lib/adapters/node/system-clock.ts";
 import { FencelineError } from "../../lib/protocol/errors.ts";
 import {
   type BookieId,
@@ -19,6 +21,8 @@ import {
 import type { LogConfig } from "../../lib/protocol/items.ts";
 import { closeLedger, type LedgerMetadata, newLedger } from "../../lib/protocol/ledger/ledger-metadata.ts";
 import { checkAppend } from "../../lib/protocol/log/append-checks.ts";
+import { batchProducer } from "../../lib/protocol/log/append-content.ts";
+import { compareDlsn } from "../../lib/protocol/log/dlsn.ts";
 import type {
   AppendAck,
   AppendOperations,
@@ -33,7 +37,10 @@ import type {
   RegionDescription,
   RegionOperations,
 } from "../../lib/protocol/log/operations.ts";
+import { producerRefusal } from "../../lib/protocol/log/producer-errors.ts";
+import { ProducerTable } from "../../lib/protocol/log/producer-table.ts";
 import type { BookieState, RegionState } from "../../lib/protocol/placement/placement.ts";
+import { type ReadCost, ReadCounters } from "../../lib/protocol/reads/read-counters.ts";
 
 export const here = region("us-east-1");
 export const fakeLedgerId = ledgerId(42);
@@ -42,7 +49,20 @@ export const secretKey = tenure("5ec3e7").repeat(8);
 interface FakeLog {
   readonly description: LogDescription;
   readonly records: LogRecord[];
+  readonly producers: ProducerTable;
 }
+
+/** So many entries, the last of which was hedged and then answered from afar. */
+function costOf(reads: number): ReadCost {
+  const counters = new ReadCounters();
+  const plain = { attempts: 1, hedges: 0, crossRegionHedges: 0, failovers: 0 };
+  for (let read = 1; read < reads; read++) counters.add({ ...plain, winner: "same-region" });
+  counters.add({ attempts: 3, hedges: 1, crossRegionHedges: 1, failovers: 1, winner: "region eu-west-1" });
+  return { elapsedMs: 41.25, counters };
+}
+
+const PORTS = { clock: new SystemClock(), digest: new NodeDigest() };
+const NEW = { kind: "new" } as const;
 
 export class FakeLogs implements AppendOperations, ReadOperations, RegionOperations {
   readonly logs = new Map<LogName, FakeLog>();
@@ -90,14 +110,20 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
       createdAtMs: 1,
       ...(preferred === undefined ? {} : { preferredRegion: preferred }),
     };
-    this.logs.set(name, { description, records: [] });
+    this.logs.set(name, { description, records: [], producers: new ProducerTable() });
     return { created: true, description, warnings: this.warnings };
   }
 
   async append(request: AppendRequest): Promise<AppendAck> {
     this.#failIfTold();
     checkAppend(request, 2_000_000_000_000);
-    const { records } = this.#find(request.log);
+    const { records, producers } = this.#find(request.log);
+    const producer = batchProducer(PORTS, request);
+    const verdict = producer === undefined ? NEW : producers.judge(producer, request.records.length);
+    if (verdict.kind === "duplicate") return this.#ack(verdict.batch, records.length, true);
+    if (producer !== undefined && verdict.kind !== "new") {
+      throw producerRefusal(request.log, producer, verdict);
+    }
     if (request.matchSeqNum !== undefined && request.matchSeqNum !== records.length) {
       throw new FencelineError("seq_num_mismatch", {
         message: `match_seq_num ${request.matchSeqNum} was given, the next record gets ${records.length}`,
@@ -111,11 +137,20 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
       const timestampMs = record.timestampMs ?? 7;
       records.push({ ...record, seqNum: seqNum(records.length), dlsn, timestampMs });
     });
+    const places = { start: records[first] as LogRecord, last: records.at(-1) as LogRecord };
+    if (producer !== undefined) {
+      const { seq, content } = producer;
+      producers.note(producer, { seq, content, count: request.records.length, ...places });
+    }
+    return this.#ack(places, records.length, false);
+  }
+
+  #ack(places: Pick<AppendAck, "start" | "last">, tail: number, duplicate: boolean): AppendAck {
     return {
-      start: records[first] as LogRecord,
-      last: records.at(-1) as LogRecord,
-      tail: seqNum(records.length),
+      ...places,
+      tail: seqNum(tail),
       durableIn: [here, region("us-west-2")],
+      duplicate,
       epoch: segmentNumber(3),
       ownerRegion: here,
     };
@@ -222,21 +257,23 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
     this.#failIfTold();
     const { records } = this.#find(request.log);
     const tail = seqNum(records.length);
-    if (request.from > tail) {
+    const from = startIn(records, request.from);
+    if (from > tail) {
       throw new FencelineError("position_unwritten", {
-        message: `seq_num ${request.from} is beyond the tail ${tail}`,
+        message: `seq_num ${from} is beyond the tail ${tail}`,
         details: { tail },
       });
     }
-    const found = records.slice(request.from, request.from + request.limit);
-    const next = seqNum(request.from + found.length);
-    return { records: found, next, tail, upToDate: next === tail, sealed: false };
+    const found = records.slice(from, from + request.limit);
+    const next = seqNum(from + found.length);
+    const cost = costOf(found.length);
+    return { records: found, next, tail, upToDate: next === tail, sealed: false, cost };
   }
 
   async tail(name: LogName) {
     this.#failIfTold();
     const tail = seqNum(this.#find(name).records.length);
-    return { tail, upToDate: true, sealed: this.sealed.has(name), ownerRegion: here };
+    return { tail, upToDate: true, sealed: this.sealed.has(name), ownerRegion: here, cost: costOf(1) };
   }
 
   async showLedger(id: LedgerId): Promise<LedgerMetadata> {
@@ -285,4 +322,14 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
     this.failure = undefined;
     if (failure !== undefined) throw failure;
   }
+}
+
+/** Where a read begins that names no seq_num. */
+function startIn(records: readonly LogRecord[], from: ReadRequest["from"]): number {
+  if (typeof from === "number") return from;
+  if (from.kind === "tail-offset") return Math.max(0, records.length - from.count);
+  const isThere = (record: LogRecord) =>
+    from.kind === "dlsn" ? compareDlsn(record.dlsn, from.dlsn) >= 0 : record.timestampMs >= from.timestampMs;
+  const found = records.findIndex(isThere);
+  return found < 0 ? records.length : found;
 }

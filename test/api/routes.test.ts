@@ -121,6 +121,7 @@ describe("records", () => {
       end: 2,
       tail: 2,
       durable_in: ["us-east-1", "us-west-2"],
+      duplicate: false,
       epoch: 3,
     });
     expect(ack.headers.get("log-owner")).toBe("us-east-1;epoch=3");
@@ -226,7 +227,7 @@ describe("every answer", () => {
     const answer = await apiUnderTest().send("GET", "/v1/logs/x/records?limit=1");
     expect(answer.status).toBe(400);
     expect(((await answer.json()) as { detail: string }).detail).toContain(
-      'query does not take "limit"; there are seq_num, count, bytes, consistency',
+      'query does not take "limit"; there are seq_num, dlsn, timestamp, tail_offset, count, bytes, consistency',
     );
   });
 

@@ -31,6 +31,14 @@ describe("a log, from its creation to its records", () => {
     expect(await fenceline("read orders/eu")).toMatchObject({ code: 0, out: "one\ntwo\nthree\n", err: "" });
     expect((await fenceline("read orders/eu --from 1 --limit 1")).out).toBe("two\n");
     expect((await fenceline("read orders/eu --from 3")).out).toBe("");
+    expect((await fenceline("read orders/eu --last 2")).out).toBe("two\nthree\n");
+    expect((await fenceline("read orders/eu --last 9 --limit 1")).out).toBe("one\n");
+    expect((await fenceline("read orders/eu --since 2100-01-01")).out).toBe("");
+    expect((await fenceline("read orders/eu --since 0 --limit 1")).out).toBe("one\n");
+    const dlsn = "0000000000000001-0000000000000000-00001";
+    expect((await fenceline(`read orders/eu --dlsn ${dlsn}`)).out).toBe("two\nthree\n");
+    expect((await fenceline("read orders/eu --last 2 --from 1")).code).toBe(2);
+    expect((await fenceline("read orders/eu --since yesterday")).err).toContain("2027-01-31T12:00:00Z");
     expect((await fenceline("logs")).out).toBe("orders/eu\n");
     expect((await fenceline("logs x")).out).toBe("");
     const described = await fenceline("describe orders/eu");

@@ -1,14 +1,8 @@
 /** Appends whose answers are lost, in every way: each batch is in the log once (O1 to O3). */
 import { describe, expect, test } from "vitest";
-import {
-  type AppendMode,
-  BATCH_HEADER,
-  BatchInDoubtError,
-  OrderedAppend,
-  PlaceTakenError,
-} from "../../lib/client/ordered-append.ts";
+import { BatchInDoubtError } from "../../lib/client/batch-outcome.ts";
+import { type AppendMode, OrderedAppend, PlaceTakenError } from "../../lib/client/ordered-append.ts";
 import { FencelineError } from "../../lib/protocol/errors.ts";
-import { logName } from "../../lib/protocol/ids.ts";
 import { type AppendFault, FaultyEndpoint } from "./faulty-endpoint.ts";
 
 const bytes = (...bodies: string[]) => bodies.map((body) => Buffer.from(body, "latin1"));
@@ -20,19 +14,18 @@ async function endpointWithLog() {
   return endpoint;
 }
 
-function appendTo(endpoint: FaultyEndpoint, mode: AppendMode, at: number, patienceMs = 5_000, token = "t") {
+function appendTo(endpoint: FaultyEndpoint, mode: AppendMode, at: number, patienceMs = 5_000) {
   return new OrderedAppend({
     client: endpoint.client(),
     log: "orders",
     mode,
     at,
-    token,
     patienceMs,
     pauseMs: 1,
   });
 }
 
-describe.each(["shared", "exclusive", "resume"] as const)("%s", (mode) => {
+describe.each(["exclusive", "resume"] as const)("%s", (mode) => {
   test.each<readonly [string, readonly AppendFault[]]>([
     ["nothing lost", []],
     ["requests lost", ["request lost", "request lost"]],
@@ -97,38 +90,6 @@ describe.each(["shared", "exclusive", "resume"] as const)("%s", (mode) => {
 });
 
 describe("another writer at the same place", () => {
-  test("shared: goes behind it, whether the batch was in doubt or not (O3)", async () => {
-    await using endpoint = await endpointWithLog();
-    const append = appendTo(endpoint, "shared", 0);
-    await endpoint.client().append("orders", text("x"), "utf8");
-    await append.append(bytes("a"));
-    await endpoint.client().append("orders", text("y"), "utf8");
-    endpoint.faults.push("request lost");
-    await append.append(bytes("b"));
-    expect(endpoint.bodies("orders")).toEqual(["x", "a", "y", "b"]);
-  });
-
-  test("shared: an equal batch of somebody else is not taken for one's own in doubt", async () => {
-    await using endpoint = await endpointWithLog();
-    const mine = appendTo(endpoint, "shared", 0, 5_000, "mine");
-    await appendTo(endpoint, "shared", 0, 5_000, "theirs").append(bytes("tick"));
-    endpoint.faults.push("request lost");
-    await mine.append(bytes("tick"));
-    expect(endpoint.bodies("orders")).toEqual(["tick", "tick"]);
-  });
-
-  test("shared: only the first record of a batch is named, and none if the name has no room", async () => {
-    await using endpoint = await endpointWithLog();
-    const append = appendTo(endpoint, "shared", 0);
-    await append.append(bytes("a", "b"));
-    const largest = Buffer.alloc(1024 * 1024 - 8, "x");
-    endpoint.faults.push("answer lost");
-    await append.append([largest]);
-    const records = endpoint.logs.logs.get(logName("orders"))?.records ?? [];
-    expect(records.map((record) => record.headers.length)).toEqual([1, 0, 0]);
-    expect(Buffer.from(records[0]?.headers[0]?.[0] ?? []).toString()).toBe(BATCH_HEADER);
-  });
-
   test("exclusive: stops, and appends nothing", async () => {
     await using endpoint = await endpointWithLog();
     await endpoint.client().append("orders", text("x"), "utf8");
@@ -188,5 +149,8 @@ describe("resume", () => {
 test("BatchInDoubtError names the batch", () => {
   expect(new BatchInDoubtError(7, 3, new Error("silence")).message).toBe(
     "3 records at seq_num 7 may be in the log or not: silence",
+  );
+  expect(new BatchInDoubtError(undefined, 3, new Error("silence")).message).toBe(
+    "3 records may be in the log or not: silence",
   );
 });

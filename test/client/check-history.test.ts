@@ -55,6 +55,20 @@ test("what is as it should be breaks no promise; an unknown outcome may be there
   expect(broken(history({ attempts, records }))).toEqual([]);
 });
 
+test("a record that its producer sends again is one, however its attempts were answered", () => {
+  const again = (outcome: Outcome, at: number) => attempt("b", at, outcome, { turn: 2 });
+  const attempts = [
+    attempt("a", 1, acknowledged(0)),
+    again({ kind: "refused", code: "not_ready" }, 2),
+    again({ kind: "unknown", code: "no_answer" }, 3),
+    attempt("c", 4, acknowledged(2), { appender: 2 }),
+    again(acknowledged(1), 5), // a duplicate: its place is that of the attempt in doubt
+    again({ kind: "refused", code: "not_ready" }, 6),
+  ];
+  const records = [record(0, "a"), record(1, "b"), record(2, "c")];
+  expect(broken(history({ attempts, records }))).toEqual([]);
+});
+
 test.each<[string, History, string[]]>([
   ["C1: a gap", history({ records: [record(0, "a"), record(1, "b"), record(3, "c")] }), ["C1", "C3"]],
   ["C1: falling time", history({ records: [record(0, "a", { timestampMs: 2 }), record(1, "b")] }), ["C1"]],

@@ -51,11 +51,28 @@ const samples: { readonly [E in TraceEvent["event"]]: Extract<TraceEvent, { even
   "chain-item-removed": { event: "chain-item-removed", ...log, ...ledger, firstSeqNum: seqNum(0) },
   "ledger-collected": { event: "ledger-collected", ...ledger, lastEntry: entryId(-1) },
   "segment-resumed": { event: "segment-resumed", ...log, ...ledger, firstEntry: entryId(4) },
+  "producers-restored": {
+    event: "producers-restored",
+    ...ledger,
+    firstEntry: entryId(0),
+    lastEntry: entryId(9),
+  },
   "lease-acquired": { event: "lease-acquired", ...log, clean: true },
   "lease-released": { event: "lease-released", ...log, clean: false },
   "lease-lost": { event: "lease-lost", ...log },
   "ledger-abandoned": { event: "ledger-abandoned", ...ledger, reason: "trimmed" },
   "tail-settled": { event: "tail-settled", ...log, how: "takeover" },
+  "log-read": {
+    event: "log-read",
+    ...log,
+    reads: 2,
+    attempts: 4,
+    hedges: 1,
+    crossRegionHedges: 1,
+    failovers: 1,
+    wins: [["same-region", 2]],
+    elapsedMs: 41.5,
+  },
   "log-alarm": { event: "log-alarm", ...log, reason: "rule 33d" },
 };
 

@@ -56,8 +56,8 @@ export class MiniStack implements AsyncDisposable {
     const python = await installed();
     const port = await freePort();
     const directory = await mkdtemp(join(tmpdir(), "fenceline-ministack-"));
-    // Functions run below it; a package.json further up must not say what kind of modules they are.
-    await writeFile(join(directory, "package.json"), "{}");
+    // Its workers are scripts of CommonJS, whatever a package.json further up says of the files below it.
+    await writeFile(join(directory, "package.json"), "{}\n");
     const child = spawn(python, ["-m", "ministack"], {
       cwd: directory,
       stdio: ["ignore", "ignore", "pipe"],

@@ -136,11 +136,16 @@ const anyLedger: fc.Arbitrary<LedgerMetadata> = anyReplication.chain((replicatio
     }),
 );
 
-const anyConfig: fc.Arbitrary<LogConfig> = fc.record({
-  replication: anyReplication,
-  digest: fc.constantFrom("crc32", "hmac-sha256"),
-  segmentBytesMax: natural.map((value) => Math.max(1, value)),
-});
+const positive = natural.map((value) => Math.max(1, value));
+const anyConfig: fc.Arbitrary<LogConfig> = fc.record(
+  {
+    replication: anyReplication,
+    digest: fc.constantFrom("crc32", "hmac-sha256"),
+    segmentBytesMax: positive,
+    segmentAgeMaxMs: positive,
+  },
+  { requiredKeys: ["replication", "digest", "segmentBytesMax"] },
+);
 
 const anyCompletion: fc.Arbitrary<SegmentCompletion> = fc.record({
   end: anySeqNum,
@@ -210,14 +215,27 @@ export const anyItem: fc.Arbitrary<Item> = fc.oneof(
   }),
 );
 
-const anyLedgerTail: fc.Arbitrary<LedgerTail> = fc.record({
-  ledgerId: anyLedgerId,
-  ledgerVersion: anyVersion,
-  lastAddConfirmed: anyLastEntry,
-  nextSeqNum: anySeqNum,
-  lastTimestampMs: timeMs,
-  ledgerBytes: natural,
-});
+const anyLedgerTail: fc.Arbitrary<LedgerTail> = fc.record(
+  {
+    ledgerId: anyLedgerId,
+    ledgerVersion: anyVersion,
+    lastAddConfirmed: anyLastEntry,
+    nextSeqNum: anySeqNum,
+    lastTimestampMs: timeMs,
+    ledgerBytes: natural,
+    producersAt: anyEntryId,
+  },
+  {
+    requiredKeys: [
+      "ledgerId",
+      "ledgerVersion",
+      "lastAddConfirmed",
+      "nextSeqNum",
+      "lastTimestampMs",
+      "ledgerBytes",
+    ],
+  },
+);
 
 export const anyLease: fc.Arbitrary<Lease> = fc.record(
   {

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { MemoryEntryStore } from "../../lib/adapters/memory/memory-entry-store.ts";
 import { SystemClock } from "../../lib/adapters/node/system-clock.ts";
+import { equallyFar } from "../../lib/local/distances.ts";
 import { RegionBookies } from "../../lib/local/region-bookies.ts";
 import { RegionSwitch } from "../../lib/local/region-switch.ts";
 import { roundTrip } from "../../lib/local/round-trip.ts";
@@ -28,11 +29,22 @@ async function twoRegions(clock: Clock, delayMs: number) {
       await setUpStorage(store, "s");
       const bookie = new StoredBookie({ id, storage: "s", store, clock });
       await bookie.add(entry);
-      return { address: { id, place: { region: where.region, rack: "a" } }, bookie, region: where };
+      return {
+        address: { id, place: { region: where.region, rack: "a" } },
+        bookie,
+        region: where,
+        power: new RegionSwitch(where.region, `bookie ${id}`),
+      };
     }),
   );
   const from = new RegionSwitch(here);
-  const reached = new RegionBookies({ bookies, from, outgoing: from.call, clock, delayMs });
+  const reached = new RegionBookies({
+    bookies,
+    from,
+    outgoing: from.call,
+    clock,
+    distances: equallyFar(delayMs),
+  });
   const policy = new ReadPolicy({ clock, random: new SeededRandom(1, "policy"), place: { region: here } });
   const read = () =>
     speculativeRead(policy, {

@@ -46,11 +46,16 @@ export class RunningCloud implements AsyncDisposable {
   }
 
   /** Bodies of the whole log, as a strong read in the region tells them. */
-  async bodies(region: string, log: string): Promise<string[]> {
+  bodies(region: string, log: string): Promise<string[]> {
+    return this.bodiesFrom(region, log, 0);
+  }
+
+  /** The same from a seq_num on. */
+  async bodiesFrom(region: string, log: string, from: number): Promise<string[]> {
     const client = this.client(region);
     const bodies: string[] = [];
     for (;;) {
-      const page = await client.read(log, { from: bodies.length });
+      const page = await client.read(log, { from: from + bodies.length });
       bodies.push(...page.records.map((record) => record.body));
       if (page.up_to_date) return bodies;
       if (page.records.length === 0) throw new Error(`stuck at ${bodies.length} of ${page.tail}`);

@@ -10,8 +10,11 @@
 import type { Region } from "../../lib/protocol/ids.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 
-/** Which traffic: calls to bookies, a bookie's calls to its entry store, calls to the metadata store, calls between functions. */
-export type Wire = "bookie" | "entry-store" | "metadata" | "function";
+/**
+ * Which traffic: calls to bookies, a bookie's calls to its entry store, calls to the metadata store, to the
+ * lease store of one's region, and calls of functions by clients and by one another.
+ */
+export type Wire = "bookie" | "entry-store" | "metadata" | "lease" | "function";
 
 export type MessageFaultKind =
   | "request-lost"
@@ -74,9 +77,22 @@ export interface StateFault {
   readonly amount?: number;
 }
 
-export type Fault = MessageFault | StateFault;
+/** Strikes the instance that takes up a request, while it works on it; `target` names the function. */
+export interface FunctionFault {
+  readonly kind: "request-frozen" | "request-crashed";
+  readonly target: string;
+  /** For each request. */
+  readonly probability: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** By then every instance that froze has thawed. */
+  readonly thawByMs: number;
+}
+
+export type Fault = MessageFault | StateFault | FunctionFault;
 
 export const isMessageFault = (fault: Fault): fault is MessageFault => "wire" in fault;
+export const isFunctionFault = (fault: Fault): fault is FunctionFault => "thawByMs" in fault;
 
 export interface Endpoint {
   readonly name: string;
@@ -131,7 +147,7 @@ export class Faults {
   strikes(fault: MessageFault, nowMs: number, random: SeededRandom): boolean {
     if (nowMs < fault.fromMs || nowMs >= fault.toMs) return false;
     if (fault.probability < 1 && !random.chance(fault.probability)) return false;
-    const ownName = fault.wire === "entry-store" || fault.wire === "metadata";
+    const ownName = fault.wire !== "bookie" && !(fault.wire === "function" && alsoReplies(fault.kind));
     this.count(ownName ? `${fault.wire}-${fault.kind}` : fault.kind);
     return true;
   }

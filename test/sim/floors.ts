@@ -1,5 +1,5 @@
 /** What a run of many seeds must have seen to mean anything. */
-import type { Fault, MessageFaultKind } from "./faults.ts";
+import type { Fault, FunctionFault, MessageFaultKind } from "./faults.ts";
 import type { RunCounts } from "./run-counts.ts";
 
 export const floors = {
@@ -30,7 +30,8 @@ const messages: Readonly<Record<MessageFaultKind, readonly string[]>> = {
   "reply-lost": ["reply-lost", "metadata-reply-lost"],
   "reply-late": ["reply-late", "entry-store-reply-late"],
 };
-const others: Readonly<Record<Exclude<Fault["kind"], MessageFaultKind>, true>> = {
+/** Those of functions strike in profiles of their own. */
+const others: Readonly<Record<Exclude<Fault["kind"], MessageFaultKind | FunctionFault["kind"]>, true>> = {
   frozen: true,
   crashed: true,
   "clock-skewed": true,

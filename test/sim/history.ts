@@ -3,7 +3,7 @@
  * know, because it was told so, or crashed, or is still waiting, stays open to the end of the run.
  */
 import { FencelineError } from "../../lib/protocol/errors.ts";
-import type { EntryId, LedgerId } from "../../lib/protocol/ids.ts";
+import type { EntryId, LedgerId, LogIncarnation } from "../../lib/protocol/ids.ts";
 
 import type { SimulatedProcess } from "./simulated-process.ts";
 
@@ -27,6 +27,13 @@ export type Request =
       readonly contents: readonly Content[];
       readonly match: number | undefined;
     }
+  /** `life`: the one that is to be deleted. */
+  | {
+      readonly kind: "keep-log";
+      readonly log: string;
+      readonly what: "trim" | "seal" | "delete" | "create";
+      readonly life?: LogIncarnation;
+    }
   | { readonly kind: "read-log"; readonly log: string; readonly from: number; readonly strong: boolean }
   | { readonly kind: "tail"; readonly log: string; readonly strong: boolean };
 
@@ -43,9 +50,13 @@ export type Answer =
       readonly contents: readonly Content[];
       readonly tail: number;
       readonly upToDate: boolean;
+      /** The log was said to end at `tail`. */
+      readonly sealed?: boolean;
     }
   /** Refused: the log's tail was `actual`, not what the append was conditional on. */
   | { readonly kind: "mismatch"; readonly actual: number }
+  /** It was done; a trim or a seal says where. */
+  | { readonly kind: "done"; readonly at: number }
   /** Nothing happened, and nothing was learnt. */
   | { readonly kind: "none"; readonly reason: string }
   /** It may have happened, or may happen yet. */
@@ -74,6 +85,11 @@ export class History {
   #moment = 0;
 
   constructor(private readonly changed: (operation: Operation) => void) {}
+
+  /** Of the last start or end. */
+  get moment(): number {
+    return this.#moment;
+  }
 
   /**
    * Records the request, waits for `perform`, and records what it said. A failure that may have had an

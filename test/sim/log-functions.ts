@@ -9,6 +9,7 @@ import { LogAppends } from "../../lib/protocol/log/log-appends.ts";
 import { LogReads } from "../../lib/protocol/log/log-reads.ts";
 import type { Settler } from "../../lib/protocol/log/settler.ts";
 import { within } from "../../lib/protocol/waiting.ts";
+import { callFunctions } from "./function-calls.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import type { World } from "./world.ts";
 
@@ -34,6 +35,7 @@ export function startLogFunctions(world: World, process: SimulatedProcess): LogF
 function settlerFrom(world: World, process: SimulatedProcess, own: LogAppends): Settler {
   return {
     settle: async (ownerRegion, log) => {
+      if (world.fleets.has(ownerRegion)) return await settleThrough(world, process, own, ownerRegion, log);
       const there = world.functions.findLast(
         (one) => one.process.region === ownerRegion && one.process.state === "running",
       );
@@ -47,6 +49,27 @@ function settlerFrom(world: World, process: SimulatedProcess, own: LogAppends): 
       }
     },
   };
+}
+
+/** The owner's function, as it is deployed; or whatever this process can do itself. */
+async function settleThrough(
+  world: World,
+  process: SimulatedProcess,
+  own: LogAppends,
+  region: Region,
+  log: LogName,
+): Promise<void> {
+  try {
+    await within(process.clock, SETTLE_WAIT_MS, `settling ${log}`, () =>
+      callFunctions<void>(world, process, region, {
+        isRepeatable: true,
+        about: { kind: "settle", isForwarded: false },
+        act: (appends) => appends.settle(log),
+      }),
+    );
+  } catch {
+    await own.settle(log);
+  }
 }
 
 function settleThere(

@@ -24,29 +24,35 @@ export class MetadataPath implements MetadataStore {
     private readonly path: MessagePath,
     private readonly table: MetadataTable,
     private readonly random: SeededRandom,
+    private readonly asked: (partition: string) => void,
   ) {}
 
   get(key: ItemKey, consistency: Consistency): Promise<Versioned | undefined> {
-    return this.#operate((table, staleMs) => table.get(key, this.#ageMs(consistency, staleMs)));
+    return this.#operate(key.partition, (table, staleMs) =>
+      table.get(key, this.#ageMs(consistency, staleMs)),
+    );
   }
 
   write(key: ItemKey, expected: Version | "absent", item: Item, token: WriteToken): Promise<WriteAnswer> {
-    return this.#operate((table) => table.write(key, expected, item, token));
+    return this.#operate(key.partition, (table) => table.write(key, expected, item, token));
   }
 
   remove(key: ItemKey, expected: Version): Promise<{ kind: "removed" } | { kind: "conflict" }> {
-    return this.#operate((table) => table.remove(key, expected));
+    return this.#operate(key.partition, (table) => table.remove(key, expected));
   }
 
   query(query: ItemQuery, consistency: Consistency): Promise<readonly Versioned[]> {
-    return this.#operate((table, staleMs) => table.query(query, () => this.#ageMs(consistency, staleMs)));
+    return this.#operate(query.partition, (table, staleMs) =>
+      table.query(query, () => this.#ageMs(consistency, staleMs)),
+    );
   }
 
   #ageMs(consistency: Consistency, staleMs: number): number {
     return consistency === "consistent" ? 0 : (LAG_MS + staleMs) * this.random.unit();
   }
 
-  #operate<T>(act: (table: MetadataTable, staleMs: number) => T): Promise<T> {
+  #operate<T>(partition: string, act: (table: MetadataTable, staleMs: number) => T): Promise<T> {
+    this.asked(partition);
     return this.path.call<T>((service, reply) => {
       if (!service.effect) return reply.fail(service.failure);
       const result = act(this.table, service.staleMs);

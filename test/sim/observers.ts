@@ -1,9 +1,11 @@
 /** Hands every observation to whoever asked for that kind, in a fixed order. */
+import type { AppendAck } from "../../lib/protocol/log/operations.ts";
 import type { TraceEvent } from "../../lib/protocol/trace-events.ts";
 import type { StoreChange } from "./bookie-storage.ts";
-import type { Operation } from "./history.ts";
+import type { Content, Operation } from "./history.ts";
+import type { LeaseChange } from "./lease-table.ts";
 import type { MetadataChange } from "./metadata-table.ts";
-import type { Observer, ServedCall } from "./observations.ts";
+import type { FunctionCall, FunctionOutcome, Observer, RegionCall, ServedCall } from "./observations.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 
 export class Observers {
@@ -24,6 +26,21 @@ export class Observers {
   }
   emitted(event: TraceEvent, process: SimulatedProcess): void {
     for (const observer of this.#all) observer.emitted?.(event, process);
+  }
+  leaseChanged(change: LeaseChange): void {
+    for (const observer of this.#all) observer.leaseChanged?.(change);
+  }
+  metadataAsked(process: SimulatedProcess, partition: string): void {
+    for (const observer of this.#all) observer.metadataAsked?.(process, partition);
+  }
+  functionCalled(call: FunctionCall, outcome: FunctionOutcome): void {
+    for (const observer of this.#all) observer.functionCalled?.(call, outcome);
+  }
+  regionCalled(call: RegionCall, answer: unknown): void {
+    for (const observer of this.#all) observer.regionCalled?.(call, answer);
+  }
+  appended(log: string, contents: readonly Content[], ack: AppendAck): void {
+    for (const observer of this.#all) observer.appended?.(log, contents, ack);
   }
   operated(operation: Operation): void {
     for (const observer of this.#all) observer.operated?.(operation);

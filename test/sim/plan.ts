@@ -79,6 +79,51 @@ export interface LogReaderPlan extends ActorPlanBase {
   readonly strong: number;
 }
 
+export interface LogCallerPlan extends ActorPlanBase {
+  readonly kind: "log-caller";
+  readonly log: string;
+  readonly window: number;
+  /** Probability that an append is conditional on the tail it expects. */
+  readonly matches: number;
+  readonly segmentBytes: number;
+  /** Probability that it calls the function of any region instead of its own. */
+  readonly roams: number;
+  /** How long it waits for an answer. */
+  readonly patienceMs: number;
+}
+
+export interface LogKeeperPlan extends ActorPlanBase {
+  readonly kind: "log-keeper";
+  readonly log: string;
+}
+
+export interface LogEnderPlan extends ActorPlanBase {
+  readonly kind: "log-ender";
+  readonly log: string;
+  readonly segmentBytes: number;
+  /** Probability that it seals a life. */
+  readonly seals: number;
+  /** Whether it deletes lives, and begins new ones. */
+  readonly deletes: boolean;
+}
+
+/** The `append` function of one region. */
+export interface FunctionsPlan {
+  /** Its instances are called `name/0`, `name/1` and so on. */
+  readonly name: string;
+  readonly region: string;
+  /** Instances that are alive at once, at most. */
+  readonly instancesMax: number;
+  /** Requests that one instance works on at once. */
+  readonly concurrency: number;
+  /** Probability that an instance lets go of its pens when it has nothing to do. */
+  readonly releases: number;
+  /** Probability that an instance is frozen when it has nothing to do. */
+  readonly parks: number;
+  /** Probability that a request starts a new instance although another is free. */
+  readonly coldStarts: number;
+}
+
 export interface LogRecovererPlan extends ActorPlanBase {
   readonly kind: "log-recoverer";
   readonly log: string;
@@ -91,6 +136,9 @@ export type ActorPlan =
   | LedgerCollectorPlan
   | LogAppenderPlan
   | LogReaderPlan
+  | LogCallerPlan
+  | LogKeeperPlan
+  | LogEnderPlan
   | LogRecovererPlan;
 
 export interface Plan {
@@ -98,6 +146,8 @@ export interface Plan {
   readonly profile: string;
   readonly world: WorldPlan;
   readonly actors: readonly ActorPlan[];
+  /** Absent: nobody calls functions. */
+  readonly functions?: readonly FunctionsPlan[];
   readonly faults: readonly Fault[];
   /** Actors stop here; what they began goes on. */
   readonly workMs: number;

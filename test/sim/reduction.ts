@@ -24,6 +24,9 @@ export function reduced(plan: Plan, { without, operationsMax }: Reduction): Plan
     actors: plan.actors
       .filter(({ name }) => !without.includes(name))
       .map((actor) => ({ ...actor, operations: Math.min(actor.operations, operationsMax) })),
+    ...(plan.functions === undefined
+      ? {}
+      : { functions: plan.functions.filter(({ name }) => !without.includes(name)) }),
     faults: plan.faults.filter((_, index) => !without.includes(`fault-${index}`)),
   };
 }
@@ -61,7 +64,8 @@ async function fewestOperations(plan: Plan, from: Reduction, stillWrong: StillWr
 /** Leaves out halves, quarters and so on, as long as that still goes wrong. */
 async function fewestParts(plan: Plan, from: Reduction, stillWrong: StillWrong): Promise<Reduction> {
   let best = from;
-  let parts = [...plan.actors.map(({ name }) => name), ...plan.faults.map((_, index) => `fault-${index}`)];
+  const named = [...plan.actors, ...(plan.functions ?? [])].map(({ name }) => name);
+  let parts = [...named, ...plan.faults.map((_, index) => `fault-${index}`)];
   for (let size = Math.ceil(parts.length / 2); size >= 1; ) {
     const kept: string[] = [];
     for (let start = 0; start < parts.length; start += size) {

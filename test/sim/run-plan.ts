@@ -3,7 +3,7 @@
 import { pause } from "../../lib/protocol/waiting.ts";
 import { startActors } from "./actors/start-actors.ts";
 import { checkers } from "./checkers/all-checkers.ts";
-import { isMessageFault } from "./faults.ts";
+import { type Fault, isFunctionFault, isMessageFault } from "./faults.ts";
 import { Judge, judgeLedgers, judgeTails } from "./judge.ts";
 import { judgeLogs } from "./judge-logs.ts";
 import type { Observer } from "./observations.ts";
@@ -41,6 +41,7 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Run
   observers.watch([
     ...(trace === undefined ? [] : [trace]),
     counter,
+    world.shadow,
     ...(options.watch === undefined ? [] : [options.watch(world)]),
     ...checkers.map((checker) =>
       checker.watch(world, (what, subject) => verdict.report(checker.name, what, subject)),
@@ -75,7 +76,7 @@ function scheduleJudgement(world: World): End {
     await judgeLogs(judge);
     await judgeLedgers(judge);
     await judge.demandAnswers();
-    const lastThawMs = Math.max(0, ...plan.faults.map((fault) => (isMessageFault(fault) ? 0 : fault.toMs)));
+    const lastThawMs = Math.max(0, ...plan.faults.map(endOfStop));
     await pause(judge.ports.clock, Math.max(0, lastThawMs - scheduler.nowMs) + AFTERMATH_MS);
     await judgeLogs(judge);
     await judgeLedgers(judge);
@@ -84,6 +85,12 @@ function scheduleJudgement(world: World): End {
   };
   scheduler.at(plan.calmMs, () => judgeAll().catch((error) => world.expected(error)));
   return end;
+}
+
+/** When whoever this fault stopped goes on. */
+function endOfStop(fault: Fault): number {
+  if (isMessageFault(fault)) return 0;
+  return isFunctionFault(fault) ? fault.thawByMs : fault.toMs;
 }
 
 /** A rejection that nobody handles is a fault of the protocol or of the simulator; either way it counts. */

@@ -5,8 +5,9 @@ import type { TraceEvent } from "../../lib/protocol/trace-events.ts";
 import type { StoreChange } from "./bookie-storage.ts";
 import { contentOf } from "./content.ts";
 import type { Operation } from "./history.ts";
+import type { LeaseChange } from "./lease-table.ts";
 import type { MetadataChange } from "./metadata-table.ts";
-import type { Observer, ServedCall } from "./observations.ts";
+import type { FunctionCall, FunctionOutcome, Observer, RegionCall, ServedCall } from "./observations.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import type { World } from "./world.ts";
 
@@ -34,6 +35,21 @@ export class RunTrace implements Observer {
 
   emitted({ event, ...facts }: TraceEvent, process: SimulatedProcess): void {
     this.#line(`${process.name} ${event} ${JSON.stringify(facts)}`);
+  }
+
+  leaseChanged({ region, log, after, process }: LeaseChange): void {
+    this.#line(`leases of ${region}, log ${log}: ${process.name} writes ${JSON.stringify(after)}`);
+  }
+
+  functionCalled({ process, kind, isForwarded, request }: FunctionCall, outcome: FunctionOutcome): void {
+    const records = request?.records.map(({ body }) => contentOf(body)).join(" ") ?? "";
+    const what = `${isForwarded ? "forwarded " : ""}${kind} ${records}`;
+    const said = outcome.kind === "failed" ? `failed ${outcome.error}` : outcome.kind;
+    this.#line(`${process.name} ${what}: ${said}`);
+  }
+
+  regionCalled({ process, to, what }: RegionCall, answer: unknown): void {
+    this.#line(`${process.name} ${answer === undefined ? "asks" : "is answered by"} ${to} ${what}`);
   }
 
   operated({ actor, number, request, answer }: Operation): void {

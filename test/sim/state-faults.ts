@@ -1,7 +1,7 @@
 /** Makes the faults of processes, clocks and storage happen, and pass. */
 import type { SealedEntry, StoreValue } from "../../lib/protocol/ports.ts";
 import type { SimulatedBookie } from "./bookie-network.ts";
-import { isMessageFault, type StateFault } from "./faults.ts";
+import { isFunctionFault, isMessageFault, type StateFault } from "./faults.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import { changeTopology } from "./topology-changes.ts";
 import type { World } from "./world.ts";
@@ -11,7 +11,7 @@ export type Succeed = (name: string, atMs: number) => void;
 
 export function scheduleStateFaults(world: World, succeed: Succeed): void {
   for (const fault of world.faults.all) {
-    if (isMessageFault(fault)) continue;
+    if (isMessageFault(fault) || isFunctionFault(fault)) continue;
     world.scheduler.at(fault.fromMs, () => begin(world, fault, succeed));
   }
 }
@@ -26,9 +26,7 @@ function begin(world: World, fault: StateFault, succeed: Succeed): void {
       return;
     case "clock-skewed":
     case "clock-jumped":
-      if (process === undefined) return;
-      world.faults.count(fault.kind);
-      process.wallSkewMs += fault.amount ?? 0;
+      turn(world, fault);
       return;
     case "copy-rotten":
       if (bookie !== undefined) rot(world, fault, bookie);
@@ -45,6 +43,14 @@ function begin(world: World, fault: StateFault, succeed: Succeed): void {
       if (bookie !== undefined) lose(world, fault, bookie);
       return;
   }
+}
+
+/** A frozen process's clock goes wrong as well. */
+function turn(world: World, fault: StateFault): void {
+  const process = world.processes.findLast(({ name, state }) => name === fault.target && state !== "crashed");
+  if (process === undefined) return;
+  world.faults.count(fault.kind);
+  process.wallSkewMs += fault.amount ?? 0;
 }
 
 function stop(world: World, fault: StateFault, process: SimulatedProcess, succeed: Succeed): void {

@@ -27,6 +27,7 @@ export async function story(plan: Plan, reduction: Reduction): Promise<string> {
     `  world: E ${ensembleSize} Qw ${writeQuorum} Qa ${ackQuorum} minRegions ${minRegions}, placement ${world.placement}`,
     `         ${world.bookies.map(({ name, region }) => `${region}.${name}`).join(" ")}`,
     `  actors: ${small.actors.map(({ name, region }) => `${name} (${region})`).join(", ")}`,
+    ...(small.functions ?? []).map((one) => `  function: ${JSON.stringify(one)}`),
     ...small.faults.map((fault) => `  fault: ${faultTold(fault)}`),
     `  the last ${events.length} events${subject === "" ? "" : ` of ${subject}`}, times in virtual ms:`,
     ...events.map((line) => `  ${line.length > LINE_MAX ? `${line.slice(0, LINE_MAX)}...` : line}`),

@@ -5,13 +5,19 @@
 import { StoredBookie } from "../../lib/protocol/bookie/stored-bookie.ts";
 import { boundedMetadata } from "../../lib/protocol/bounded-metadata.ts";
 import { FencelineError } from "../../lib/protocol/errors.ts";
-import { type BookieId, bookieId, type EntryId, type LedgerId, region } from "../../lib/protocol/ids.ts";
+import {
+  type BookieId,
+  bookieId,
+  type EntryId,
+  type LedgerId,
+  type Region,
+  region,
+} from "../../lib/protocol/ids.ts";
 import type { LedgerPorts } from "../../lib/protocol/ledger/ledger-ports.ts";
 import { Quarantine } from "../../lib/protocol/placement/quarantine.ts";
 import { regionAware } from "../../lib/protocol/placement/region-aware.ts";
 import type { MetadataStore } from "../../lib/protocol/ports.ts";
 import { ReadPolicy } from "../../lib/protocol/reads/read-policy.ts";
-import { Suspects } from "../../lib/protocol/reads/suspects.ts";
 import { anywhere } from "./any-placement.ts";
 import {
   type BookieInstance,
@@ -24,7 +30,9 @@ import { BookieStorage } from "./bookie-storage.ts";
 import { simulatedDigest } from "./content.ts";
 import { EntryStorePath } from "./entry-store-path.ts";
 import { type Endpoint, Faults, type Wire } from "./faults.ts";
+import { FunctionFleet } from "./function-fleet.ts";
 import { type Content, History } from "./history.ts";
+import { LeaseTable } from "./lease-table.ts";
 import { LedgerDirectory } from "./ledger-directory.ts";
 import type { LogFunctions } from "./log-functions.ts";
 import { MessagePath, type Wires } from "./message-path.ts";
@@ -35,6 +43,7 @@ import type { BookiePlan, Plan } from "./plan.ts";
 import { Registries } from "./registries.ts";
 import { Scheduler } from "./scheduler.ts";
 import { SeededRandom } from "./seeded-random.ts";
+import { ShadowLogs } from "./shadow-logs.ts";
 import { SimulatedProcess } from "./simulated-process.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -50,6 +59,11 @@ export class World {
   readonly ledgers = new LedgerDirectory();
   /** Every process that serves logs, the latest last. */
   readonly functions: LogFunctions[] = [];
+  /** What each life of each log held. */
+  readonly shadow = new ShadowLogs(this);
+  /** The `append` functions of regions. */
+  readonly fleets: ReadonlyMap<Region, FunctionFleet>;
+  readonly #leaseTables = new Map<Region, LeaseTable>();
   /** What was read back of each log when all was over. */
   readonly logs = new Map<string, readonly Content[]>();
   /** What was read back of each closed ledger when all was over. */
@@ -73,6 +87,12 @@ export class World {
     );
     this.history = new History((operation) => observers.operated(operation));
     for (const bookie of plan.world.bookies) this.#addBookie(bookie);
+    this.fleets = new Map(
+      (plan.functions ?? []).map((functions) => [
+        region(functions.region),
+        new FunctionFleet(this, functions),
+      ]),
+    );
     this.registries = new Registries(plan.world.bookies, (name) => this.bookieNamed(name), this.table);
   }
 
@@ -114,7 +134,6 @@ export class World {
       topology: this.registries.of(process, metadata),
       placement: this.plan.world.placement === "anywhere" ? anywhere(random) : regionAware,
       reads: new ReadPolicy({ clock, random, place: { region: process.region } }),
-      suspects: new Suspects(clock),
       quarantine: new Quarantine({ clock, random }),
       region: process.region,
     };
@@ -122,6 +141,15 @@ export class World {
 
   bookieNamed(name: string): SimulatedBookie | undefined {
     return [...this.bookies.values()].find(({ address }) => address.id.split("~")[0]?.split(".")[1] === name);
+  }
+
+  /** The writer leases of a region. */
+  leaseTable(of: Region): LeaseTable {
+    const known = this.#leaseTables.get(of);
+    if (known !== undefined) return known;
+    const table = new LeaseTable(of, (change) => this.observers.leaseChanged(change));
+    this.#leaseTables.set(of, table);
+    return table;
   }
 
   #addBookie(plan: BookiePlan): void {
@@ -162,7 +190,10 @@ export class World {
 
   metadataOf(process: SimulatedProcess): MetadataStore {
     const path = this.path(process, "metadata", METADATA);
-    return new MetadataPath(path, this.table, this.random(`lag ${process.name} ${process.ordinal}`));
+    const random = this.random(`lag ${process.name} ${process.ordinal}`);
+    return new MetadataPath(path, this.table, random, (partition) =>
+      this.observers.metadataAsked(process, partition),
+    );
   }
 
   /** The way from this process to something else. */

@@ -10,6 +10,7 @@
 import { damaged } from "../../formats/format-errors.ts";
 import { type JsonFields, type JsonObject, type JsonValue, readObject } from "../../formats/json-fields.ts";
 import { type LogIncarnation, type LogName, logIncarnation, logName, seqNum } from "../../protocol/ids.ts";
+import type { ProducerStamp } from "../../protocol/log/append-content.ts";
 import type { OwnerRequest } from "../../protocol/log/log-ports.ts";
 import type { AppendRequest, RecordHeader, RecordInput } from "../../protocol/log/operations.ts";
 import { CALL_FORMAT, checkFormat } from "./call-envelope.ts";
@@ -52,12 +53,16 @@ export function decodeAppendCall(value: unknown): AppendCall {
 }
 
 function encodeAppend(request: AppendRequest): JsonObject {
+  const { log, records, matchSeqNum, route, timeoutMs, producer, idempotencyKey, ...others } = request;
+  noOthers(others);
   return {
-    log: request.log,
-    records: request.records.map(encodeRecord),
-    ...(request.matchSeqNum === undefined ? {} : { matchSeqNum: request.matchSeqNum }),
-    ...(request.route === undefined ? {} : { route: request.route }),
-    ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
+    log,
+    records: records.map(encodeRecord),
+    ...(matchSeqNum === undefined ? {} : { matchSeqNum }),
+    ...(route === undefined ? {} : { route }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(producer === undefined ? {} : { producer: encodeProducer(producer) }),
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   };
 }
 
@@ -68,10 +73,27 @@ function decodeAppend(fields: JsonFields): AppendRequest {
     ...(fields.has("matchSeqNum") ? { matchSeqNum: seqNum(fields.integer("matchSeqNum", 0)) } : {}),
     ...(fields.has("route") ? { route: fields.oneOf("route", ["forward", "refuse"]) } : {}),
     ...(fields.has("timeoutMs") ? { timeoutMs: fields.number("timeoutMs") } : {}),
+    ...(fields.has("producer") ? { producer: fields.object("producer", decodeProducer) } : {}),
+    ...(fields.has("idempotencyKey") ? { idempotencyKey: fields.text("idempotencyKey") } : {}),
   };
 }
 
-function encodeRecord({ body, headers, timestampMs }: RecordInput): JsonObject {
+function encodeProducer(producer: ProducerStamp): JsonObject {
+  const { id, epoch, seq, ...others } = producer;
+  noOthers(others);
+  return { id, epoch, seq };
+}
+
+function decodeProducer(fields: JsonFields): ProducerStamp {
+  return { id: fields.text("id"), epoch: fields.integer("epoch", 0), seq: fields.integer("seq", 0) };
+}
+
+/** A field that is not named above would be lost on the way: the compiler says so. */
+function noOthers(_others: Readonly<Record<string, never>>): void {}
+
+function encodeRecord(record: RecordInput): JsonObject {
+  const { body, headers, timestampMs, ...others } = record;
+  noOthers(others);
   return {
     body: base64(body),
     headers: headers.map((header): JsonValue => header.map(base64)),

@@ -41,6 +41,7 @@ export function encodeAck(ack: AppendAck): JsonObject {
     last: encodePosition(ack.last),
     tail: ack.tail,
     durableIn: [...ack.durableIn],
+    duplicate: ack.duplicate,
     epoch: ack.epoch,
     ownerRegion: ack.ownerRegion,
   };
@@ -52,6 +53,7 @@ export function decodeAck(value: unknown): AppendAck {
     last: fields.object("last", decodePosition),
     tail: seqNum(fields.integer("tail", 0)),
     durableIn: fields.textList("durableIn").map(region),
+    duplicate: fields.boolean("duplicate"),
     epoch: segmentNumber(fields.integer("epoch", 1)),
     ownerRegion: region(fields.text("ownerRegion")),
   }));

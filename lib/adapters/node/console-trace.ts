@@ -28,11 +28,13 @@ const levelOf: Readonly<Record<TraceEvent["event"], Exclude<TraceLevel, "off">>>
   "chain-item-removed": "info",
   "ledger-collected": "info",
   "segment-resumed": "debug",
+  "producers-restored": "debug",
   "lease-acquired": "debug",
   "lease-released": "debug",
   "lease-lost": "info",
   "ledger-abandoned": "info",
   "tail-settled": "info",
+  "log-read": "debug",
   "log-alarm": "error",
 };
 

@@ -4,7 +4,7 @@
  *
  * C1 Seq_nums are dense from 0; DLSNs grow; timestamps never fall.
  * C2 What was acknowledged is in the log, at the position that was answered.
- * C3 Nothing is there twice, nothing that nobody sent, and nothing whose refusal said "no effect".
+ * C3 Nothing is there twice, nothing that nobody sent, and nothing of which every answer said "no effect".
  * C4 Each appender's acknowledged records stand in its order.
  * C5 An append that began after another was acknowledged stands behind it.
  * C6 A strong read, begun after an acknowledgement in any region, finds the record.
@@ -72,7 +72,10 @@ function acknowledged(
 }
 
 function contents(log: string, records: readonly FinalRecord[], attempts: readonly Attempt[]): Violation[] {
-  const sent = new Map(attempts.map((attempt) => [attempt.body, attempt]));
+  const sent = new Map<string, Attempt>();
+  for (const attempt of attempts) {
+    if ((sent.get(attempt.body)?.outcome.kind ?? "refused") === "refused") sent.set(attempt.body, attempt);
+  }
   const seen = new Set<string>();
   return records.flatMap(({ body, seqNum }): Violation[] => {
     const attempt = sent.get(body);
@@ -101,7 +104,11 @@ function appendersOrder(log: string, attempts: readonly Attempt[]): Violation[] 
 function realTimeOrder(log: string, attempts: readonly Attempt[]): Violation[] {
   const all = attempts.filter(isAcknowledged);
   const ended = [...all].sort((one, other) => one.endMs - other.endMs);
-  const begun = [...all].sort((one, other) => one.startMs - other.startMs);
+  const first = new Map<string, number>();
+  for (const { body, startMs } of attempts) first.set(body, Math.min(first.get(body) ?? startMs, startMs));
+  const begun = all
+    .map((one) => ({ ...one, startMs: first.get(one.body) ?? one.startMs }))
+    .sort((one, other) => one.startMs - other.startMs);
   let highest = -1;
   let next = 0;
   return begun.flatMap(({ startMs, outcome, body }): Violation[] => {

@@ -1,6 +1,6 @@
 /** What a verification saw: attempts to append, strong reads behind them, and the logs at the end. */
 
-/** One record on its way. Each attempt has a body of its own, so that it can be told apart in the log. */
+/** One record on its way. Attempts with one body are one record, sent again by its producer. */
 export interface Attempt {
   readonly log: string;
   readonly body: string;

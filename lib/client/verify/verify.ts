@@ -1,8 +1,11 @@
 /**
  * A workload whose history is checked: appenders in all regions, each with one append under way, and behind
- * every acknowledgement a strong read in another region. Nothing is appended twice: an attempt that may have
- * had an effect ends its record's turn, and one that had none is followed by another with a body of its own.
+ * every acknowledgement a strong read in another region. Each appender is a producer: whatever becomes of an
+ * answer, it sends the same record again, in another region too, until it is acknowledged. Without producers
+ * an attempt that may have had an effect ends its record's turn, and one that had none is followed by another
+ * with a body of its own.
  */
+import type { AppendJson } from "../../api/append-wire.ts";
 import { ProblemError, RequestError } from "../client-errors.ts";
 import type { LogClient } from "../log-client.ts";
 import { OwnerClient } from "../owner-client.ts";
@@ -23,6 +26,8 @@ export interface VerifyFields {
   readonly recordBytes: number;
   /** Appenders go to the owner themselves, as an SDK does, in place of having appends forwarded. */
   readonly followOwner: boolean;
+  /** Appends without producers, which nobody may repeat. */
+  readonly plain: boolean;
   /** Of all attempts; more unknown outcomes fail the verification. */
   readonly unknownShareMax: number;
   /** How long set-up and the final reading try again. */
@@ -90,11 +95,10 @@ class Verification {
     let pauseMs = PAUSE_MS;
     for (let turn = 0; !this.#isOver; turn++) {
       for (let attempt = 0; !this.#isOver; attempt++) {
-        const body = this.#bodyOf(appender, turn, attempt);
+        const batch = this.#batchOf(appender, turn, attempt);
+        const body = batch.records[0]?.body ?? "";
         const startMs = performance.now();
-        const { outcome, waitMs } = await outcomeOf(
-          at(homes, home).append(log, { records: [{ body }] }, "utf8"),
-        );
+        const { outcome, waitMs } = await outcomeOf(at(homes, home).append(log, batch, "utf8"));
         this.#attempts.push({ log, body, appender, turn, startMs, endMs: performance.now(), outcome });
         if (outcome.kind === "acknowledged") {
           pauseMs = PAUSE_MS;
@@ -104,9 +108,15 @@ class Verification {
         if (outcome.code === "no_answer") home += 1;
         await sleep(Math.max(waitMs, pauseMs * (0.5 + Math.random() / 2)), this.fields.signal);
         pauseMs = Math.min(PAUSE_MS_MAX, pauseMs * 2);
-        if (outcome.kind === "unknown") break;
+        if (outcome.kind === "unknown" && this.fields.plain) break;
       }
     }
+  }
+
+  #batchOf(appender: number, turn: number, attempt: number): AppendJson {
+    if (this.fields.plain) return { records: [{ body: this.#bodyOf(appender, turn, attempt) }] };
+    const producer = { id: `${this.fields.prefix}-a${appender}`, epoch: 0, seq: turn };
+    return { records: [{ body: this.#bodyOf(appender, turn, 0) }], producer };
   }
 
   #bodyOf(appender: number, turn: number, attempt: number): string {

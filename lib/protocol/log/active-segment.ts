@@ -1,61 +1,44 @@
 /**
- * The open segment of one writer: gives appends their places and sends them, many at a time, in order.
+ * The open segment of one writer: sends appends in order, many at a time, several to an entry.
  *
- * B1 Seq_nums are dense: an entry starts where the entry before it ends, acknowledged or not.
- * B2 Timestamps never fall.
- * B3 A match_seq_num is compared with the next seq_num at the append's own place in the pipeline. A mismatch
- *    is told only when everything before that place is acknowledged: until then a failure could make the
- *    condition true after all.
+ * B1, B2, B3, B5: place-appends.ts.
+ * B3 A refusal is told only when everything before the append's place is acknowledged: until then a failure
+ *    could make its condition true after all, and a duplicate's original is not yet in the log.
  * B4 After the first failure nothing more is sent here. What was in flight is left, in order, to be decided.
  */
 import { assert } from "../assert.ts";
 import type { FencelineError } from "../errors.ts";
-import { type EntryId, nextEntry, type Region, type SeqNum } from "../ids.ts";
+import { type EntryId, NO_ENTRY, nextEntry, type Region, type SeqNum } from "../ids.ts";
 import type { LedgerTail } from "../lease.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import { LedgerWriter } from "../ledger/ledger-writer.ts";
 import type { WriterStart } from "../ledger/writer-start.ts";
 import { limits } from "../limits.ts";
-import type { RecordPosition } from "./operations.ts";
+import { appendLimits } from "./append-limits.ts";
 import type { PendingAppend } from "./pending-append.ts";
-import { encodeControlEntry, encodeRecordSet, type StoredRecord } from "./record-set.ts";
+import {
+  AppendPlaces,
+  type Placed,
+  type PlacedBatch,
+  type RefusedAppend,
+  type SentEntry,
+} from "./place-appends.ts";
 import type { LogIdentity, OpenedSegment } from "./start-segment.ts";
 
-/** An append that was handed to the ledger writer. */
-export interface SentAppend {
-  readonly kind: "sent";
-  readonly append: PendingAppend;
-  readonly entryId: EntryId;
-  readonly payload: Uint8Array;
-  /** Positions of its first and last record; both are the next record's if it has none. */
-  readonly start: RecordPosition;
-  readonly last: RecordPosition;
-}
-
-/** An append whose condition does not hold at its place (B3). */
-interface Mismatch {
-  readonly kind: "mismatch";
-  readonly append: PendingAppend;
-  readonly actual: SeqNum;
-}
-
 export interface ActiveSegmentEvents {
-  /** Everything before a mismatch's place is acknowledged. */
-  mismatch(append: PendingAppend, actual: SeqNum): void;
+  /** Everything before a refused append's place is acknowledged. */
+  refused(refused: RefusedAppend): void;
   /** The segment failed, or there is room again. */
   changed(): void;
   /** What to answer if time runs out while it is in flight. */
-  doubt(sent: SentAppend): FencelineError;
+  doubt(batch: PlacedBatch): FencelineError;
 }
 
 export class ActiveSegment {
   readonly writer: LedgerWriter;
-  /** The seq_num of the next record, as far as everything in flight is recorded. */
-  #nextSeqNum: SeqNum;
-  #lastTimestampMs: number;
+  readonly #places: AppendPlaces;
   #acknowledged: SeqNum;
-  #nextEntry: EntryId;
-  #inFlight: (SentAppend | Mismatch)[] = [];
+  #inFlight: Placed[] = [];
   #bytesInFlight = 0;
   /** Adds of which the ledger writer has said nothing yet. */
   #unsettled = 0;
@@ -70,10 +53,16 @@ export class ActiveSegment {
     private readonly events: ActiveSegmentEvents,
   ) {
     this.writer = new LedgerWriter(ports, opened.ledger, start);
-    this.#nextEntry = nextEntry(start.lastAddConfirmed);
-    this.#nextSeqNum = opened.tail?.nextSeqNum ?? opened.first;
-    this.#acknowledged = this.#nextSeqNum;
-    this.#lastTimestampMs = opened.lastTimestampMs;
+    const nextSeqNum = opened.tail?.nextSeqNum ?? opened.first;
+    this.#places = new AppendPlaces(ports.clock, log.name, {
+      segment: opened.item.number,
+      nextEntry: nextEntry(start.lastAddConfirmed),
+      nextSeqNum,
+      lastTimestampMs: opened.lastTimestampMs,
+      producers: opened.producers,
+      producersAt: opened.tail?.producersAt,
+    });
+    this.#acknowledged = nextSeqNum;
   }
 
   /** Why nothing more is sent here. */
@@ -81,14 +70,24 @@ export class ActiveSegment {
     return this.#failure;
   }
 
-  /** Rolls by bytes and by fragments. */
+  /** Rolls by bytes, by fragments, and by age if it holds anything. */
   get isFull(): boolean {
-    const { segmentBytesMax } = this.log.config;
-    return this.writer.length >= segmentBytesMax || this.writer.fragmentCount >= limits.fragmentsMax;
+    const { segmentBytesMax, segmentAgeMaxMs = limits.segmentAgeMaxMsDefault } = this.log.config;
+    const { length, fragmentCount, lastAddPushed } = this.writer;
+    if (length >= segmentBytesMax || fragmentCount >= limits.fragmentsMax) return true;
+    const ageMs = this.ports.clock.nowMs() - this.opened.item.createdAtMs;
+    return ageMs >= segmentAgeMaxMs && lastAddPushed !== NO_ENTRY;
   }
 
-  get hasRoom(): boolean {
-    return this.#inFlight.length < limits.pendingAddsMax && this.#bytesInFlight < limits.pendingBytesMax;
+  /** Whether another entry may be sent. `isWhole`: what waits fills it, so that waiting saves nothing. */
+  hasRoom(isWhole: boolean): boolean {
+    const entriesMax = isWhole ? limits.pendingAddsMax : appendLimits.groupEntriesInFlight;
+    return this.#unsettled < entriesMax && this.#bytesInFlight < limits.pendingBytesMax;
+  }
+
+  /** The seq_num after the last record that is acknowledged. */
+  get tail(): SeqNum {
+    return this.#acknowledged;
   }
 
   get isIdle(): boolean {
@@ -97,27 +96,17 @@ export class ActiveSegment {
 
   /** Appends that are in flight, for whoever must give up on them. */
   get inFlight(): readonly PendingAppend[] {
-    return this.#inFlight.map(({ append }) => append);
+    return this.#inFlight.flatMap(appendsOf);
   }
 
-  /** Sends the append, or puts it in line to be told of its mismatch. */
-  offer(append: PendingAppend): void {
+  /** Sends the appends, which together fit one entry, or puts them in line to be told why not. */
+  offer(appends: readonly PendingAppend[]): void {
     assert(this.#failure === undefined, "B4: nothing is sent after a failure");
-    if (append.matchSeqNum !== undefined && append.matchSeqNum !== this.#nextSeqNum) {
-      this.#inFlight.push({ kind: "mismatch", append, actual: this.#nextSeqNum });
-      this.#tellMismatches();
-      return;
+    for (const placed of this.#places.place(appends)) {
+      this.#inFlight.push(placed);
+      if (placed.kind === "sent") this.#send(placed);
     }
-    const sent = append.isControl ? this.#placeControl(append) : this.#placeRecords(append);
-    this.#nextEntry = nextEntry(sent.entryId);
-    this.#inFlight.push(sent);
-    this.#bytesInFlight += sent.payload.length;
-    this.#unsettled += 1;
-    append.sent(() => this.events.doubt(sent));
-    this.writer.add(sent.payload).then(
-      (added) => this.#onAcknowledged(sent, added.entryId, added.regions),
-      (error: FencelineError) => this.#onFailed(error),
-    );
+    this.#tellRefused();
   }
 
   /** Sends nothing more: another process has closed this segment's ledger. */
@@ -143,15 +132,16 @@ export class ActiveSegment {
       ledgerId: ledger.item.ledgerId,
       ledgerVersion: ledger.version,
       lastAddConfirmed,
-      nextSeqNum: this.#nextSeqNum,
-      lastTimestampMs: this.#lastTimestampMs,
+      nextSeqNum: this.#places.nextSeqNum,
+      lastTimestampMs: this.#places.lastTimestampMs,
       ledgerBytes: length,
+      ...(this.#places.producersAt === undefined ? {} : { producersAt: this.#places.producersAt }),
     };
     return { ...this.opened, ledger, tail };
   }
 
   /** After a failure, and settled: what was not acknowledged, in order. */
-  takeLeft(): readonly (SentAppend | Mismatch)[] {
+  takeLeft(): readonly Placed[] {
     assert(this.#unsettled === 0, "only what has settled is decided");
     const left = this.#inFlight;
     this.#inFlight = [];
@@ -159,46 +149,30 @@ export class ActiveSegment {
   }
 
   /** The entry is certainly part of the log: acknowledged by the ledger writer, or found by recovery. */
-  acknowledge(sent: SentAppend, durableIn: readonly Region[]): void {
-    this.#acknowledged = (sent.start.seqNum + sent.append.records.length) as SeqNum;
+  acknowledge({ batches, end }: SentEntry, durableIn: readonly Region[]): void {
+    this.#acknowledged = end;
     const { number: epoch, ownerRegion } = this.opened.item;
-    const { start, last } = sent;
-    sent.append.acknowledge({ start, last, tail: this.#acknowledged, durableIn, epoch, ownerRegion });
+    for (const { append, start, last } of batches) {
+      append.acknowledge({ start, last, tail: end, durableIn, duplicate: false, epoch, ownerRegion });
+    }
   }
 
-  #placeRecords(append: PendingAppend): SentAppend {
-    const arrivedMs = Math.floor(this.ports.clock.nowMs());
-    const records: StoredRecord[] = append.records.map(({ headers, body, timestampMs = arrivedMs }) => {
-      this.#lastTimestampMs = Math.max(this.#lastTimestampMs, timestampMs); // B2
-      return { headers, body, timestampMs: this.#lastTimestampMs };
-    });
-    const payload = encodeRecordSet(this.#nextSeqNum, records);
-    const start = this.#position(0, records[0]);
-    const last = this.#position(records.length - 1, records.at(-1));
-    this.#nextSeqNum = (this.#nextSeqNum + records.length) as SeqNum; // B1
-    return { kind: "sent", append, entryId: this.#nextEntry, payload, start, last };
+  #send(entry: SentEntry): void {
+    this.#bytesInFlight += entry.payload.length;
+    this.#unsettled += 1;
+    for (const batch of entry.batches) batch.append.sent(() => this.events.doubt(batch));
+    this.writer.add(entry.payload).then(
+      (added) => this.#onAcknowledged(entry, added.entryId, added.regions),
+      (error: FencelineError) => this.#onFailed(error),
+    );
   }
 
-  #placeControl(append: PendingAppend): SentAppend {
-    const payload = encodeControlEntry(this.#nextSeqNum, this.#lastTimestampMs);
-    const here = this.#position(0, undefined);
-    return { kind: "sent", append, entryId: this.#nextEntry, payload, start: here, last: here };
-  }
-
-  #position(slot: number, record: StoredRecord | undefined): RecordPosition {
-    return {
-      seqNum: (this.#nextSeqNum + slot) as SeqNum,
-      dlsn: { segment: this.opened.item.number, entry: this.#nextEntry, slot },
-      timestampMs: record?.timestampMs ?? this.#lastTimestampMs,
-    };
-  }
-
-  #onAcknowledged(sent: SentAppend, entryId: EntryId, regions: readonly Region[]): void {
+  #onAcknowledged(sent: SentEntry, entryId: EntryId, regions: readonly Region[]): void {
     assert(entryId === sent.entryId && this.#inFlight[0] === sent, "adds are acknowledged in order");
     this.#inFlight.shift();
     this.#bytesInFlight -= sent.payload.length;
     this.acknowledge(sent, regions);
-    this.#tellMismatches();
+    this.#tellRefused();
     this.#settleOne();
     this.events.changed();
   }
@@ -209,10 +183,10 @@ export class ActiveSegment {
     this.events.changed();
   }
 
-  #tellMismatches(): void {
-    for (let head = this.#inFlight[0]; head?.kind === "mismatch"; head = this.#inFlight[0]) {
+  #tellRefused(): void {
+    for (let head = this.#inFlight[0]; head?.kind === "refused"; head = this.#inFlight[0]) {
       this.#inFlight.shift();
-      this.events.mismatch(head.append, head.actual);
+      this.events.refused(head);
     }
   }
 
@@ -221,4 +195,8 @@ export class ActiveSegment {
     if (this.#unsettled > 0) return;
     for (const wake of this.#whenSettled.splice(0)) wake();
   }
+}
+
+function appendsOf(placed: Placed): readonly PendingAppend[] {
+  return placed.kind === "refused" ? [placed.append] : placed.batches.map(({ append }) => append);
 }

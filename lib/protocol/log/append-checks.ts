@@ -1,17 +1,19 @@
 /** What an append may contain. Nothing of a refused append is sent anywhere. */
 import { FencelineError } from "../errors.ts";
 import { limits } from "../limits.ts";
+import { appendLimits } from "./append-limits.ts";
 import type { AppendRequest, RecordInput } from "./operations.ts";
 import { meteredBytes } from "./record-set.ts";
 
 const REMEDY = "split the batch";
 
 /**
- * Checks counts, sizes and timestamps; answers the batch's metered bytes. Throws `invalid_request`,
- * `record_too_large` or `batch_too_large`. `nowMs` is the server's wall clock.
+ * Checks counts, sizes, timestamps and who sends it; answers the batch's metered bytes. Throws
+ * `invalid_request`, `record_too_large` or `batch_too_large`. `nowMs` is the server's wall clock.
  */
 export function checkAppend(request: AppendRequest, nowMs: number): number {
   const { records, matchSeqNum } = request;
+  checkSender(request);
   if (records.length === 0) {
     throw invalid("a batch holds at least one record, got none; send the records or no request", "records");
   }
@@ -35,6 +37,34 @@ export function checkAppend(request: AppendRequest, nowMs: number): number {
     });
   }
   return batchBytes;
+}
+
+const ID_PATTERN = /^[\x21-\x7e]+$/;
+
+function checkSender({ producer, idempotencyKey, records }: AppendRequest): void {
+  if (idempotencyKey !== undefined) {
+    checkId(idempotencyKey, "Idempotency-Key");
+    if (producer === undefined) return;
+    throw invalid("an append has a producer or an Idempotency-Key, not both; leave one out", "producer");
+  }
+  if (producer === undefined) return;
+  checkId(producer.id, "producer/id");
+  const { epoch, seq } = producer;
+  for (const [name, value] of Object.entries({ epoch, seq })) {
+    if (Number.isSafeInteger(value) && value >= 0) continue;
+    throw invalid(`producer/${name} is an integer from 0 to 2^53 - 1, got ${value}`, `producer/${name}`);
+  }
+  if (Number.isSafeInteger(seq + records.length)) return;
+  throw invalid(`producer/seq ${seq} leaves no room for more; begin a new epoch with seq 0`, "producer/seq");
+}
+
+function checkId(id: string, pointer: string): void {
+  if (id.length <= appendLimits.producerIdLengthMax && ID_PATTERN.test(id)) return;
+  throw invalid(
+    `${pointer} has 1 to ${appendLimits.producerIdLengthMax} printable ASCII characters and no spaces, got ` +
+      `${JSON.stringify(id.slice(0, 2 * appendLimits.producerIdLengthMax))}; a UUID will do`,
+    pointer,
+  );
 }
 
 function checkRecord(record: RecordInput, index: number, nowMs: number): number {

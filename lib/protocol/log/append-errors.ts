@@ -1,7 +1,7 @@
 /** What an append is told when it could not be acknowledged. */
 import { FencelineError } from "../errors.ts";
 import type { Region } from "../ids.ts";
-import type { SentAppend } from "./active-segment.ts";
+import type { PlacedBatch } from "./place-appends.ts";
 
 /**
  * Nothing of the append was sent, or it is certainly not recorded: whatever the cause did, this append did
@@ -15,7 +15,7 @@ export function withoutEffect(cause: FencelineError): FencelineError {
 /** It may be recorded. Names the regions that answered, as far as the cause knows. */
 export function unknownOutcome(
   logName: string,
-  { append, start }: Pick<SentAppend, "append" | "start">,
+  { append, start }: Pick<PlacedBatch, "append" | "start">,
   cause: FencelineError | undefined,
 ): FencelineError {
   const regions = Object.entries(cause?.details ?? {}).filter(([name]) => name.endsWith("_regions"));

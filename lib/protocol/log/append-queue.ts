@@ -42,14 +42,38 @@ export class AppendQueue {
     this.#replace(this.#waiting.filter((append) => !append.isAnswered));
   }
 
-  take(): PendingAppend | undefined {
-    const first = this.#waiting.shift();
-    this.#bytes -= first?.bytes ?? 0;
-    return first;
+  /**
+   * Takes as many appends as share one entry: a batch's limits hold for all of them together. A control entry
+   * is one of its own.
+   */
+  takeGroup(): readonly PendingAppend[] {
+    const { count, bytes } = this.#group();
+    this.#bytes -= bytes;
+    return this.#waiting.splice(0, count).filter((append) => !append.isAnswered);
+  }
+
+  /** Whether the next group is as large as it can become. */
+  get isGroupWhole(): boolean {
+    return this.#group().count < this.#waiting.length;
   }
 
   waiting(): readonly PendingAppend[] {
     return [...this.#waiting];
+  }
+
+  #group(): { readonly count: number; readonly bytes: number } {
+    let count = 0;
+    let records = 0;
+    let bytes = 0;
+    for (const append of this.#waiting) {
+      records += append.records.length;
+      const isFull = records > limits.batchRecordsMax || bytes + append.bytes > limits.batchBytesMax;
+      if (count > 0 && (isFull || append.isControl)) break;
+      count += 1;
+      bytes += append.bytes;
+      if (append.isControl) break;
+    }
+    return { count, bytes };
   }
 
   #replace(waiting: PendingAppend[]): void {

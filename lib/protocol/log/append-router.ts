@@ -9,8 +9,10 @@
  *
  * F1 A forwarded append is served or refused where it arrives, never forwarded again: so is one that prefers
  *    no forwarding.
- * F2 An append that may have been delivered is not sent anywhere else: it is answered with unknown_outcome. A
- *    region that was not heard of lately is asked before an append goes there, which changes nothing.
+ * F2 A plain append that may have been delivered is not sent anywhere else: it is answered with
+ *    unknown_outcome. One with a producer or a key is tried again, since at most one copy of it counts; what
+ *    is not an acknowledgement then is answered with unknown_outcome all the same. A region that was not
+ *    heard of lately is asked before an append goes there, which changes nothing.
  *    If it falls silent meanwhile the answer comes then, not when time is up.
  * F3 A takeover names the owner that it takes the log from; the opening reads the last segment consistently
  *    and refuses if that is another's.
@@ -37,6 +39,8 @@ interface Routed {
   readonly request: AppendRequest;
   readonly writer: LogWriter;
   readonly giveUpAtMs: number;
+  /** Set once it may have been delivered: what the caller is told unless it is acknowledged (F2). */
+  doubt?: FencelineError;
 }
 
 /** What it takes to reach other regions. */
@@ -64,11 +68,20 @@ export class AppendRouter {
 
   /** Throws what `LogWriter.append` may, `not_owner` (F1), and `unknown_outcome` (F2). */
   async append(log: LogIdentity, request: AppendRequest, writer: LogWriter): Promise<AppendAck> {
-    const { clock, region } = this.ports;
     const { elsewhere } = this;
     if (elsewhere === undefined) return await writer.append(request);
-    const giveUpAtMs = clock.monotonicMs() + (request.timeoutMs ?? limits.appendDeadlineMs);
+    const giveUpAtMs = this.ports.clock.monotonicMs() + (request.timeoutMs ?? limits.appendDeadlineMs);
     const routed: Routed = { log, request, writer, giveUpAtMs };
+    try {
+      return await this.#untilAnswered(routed, elsewhere);
+    } catch (error) {
+      throw routed.doubt ?? error;
+    }
+  }
+
+  async #untilAnswered(routed: Routed, elsewhere: Elsewhere): Promise<AppendAck> {
+    const { log, request, writer, giveUpAtMs } = routed;
+    const { clock, region } = this.ports;
     let owner = writer.isWarm ? region : (this.#evidence.ownerOf(log.log) ?? (await this.lookUp(log)));
     while (clock.monotonicMs() < giveUpAtMs) {
       const isHere = owner === undefined || owner === region;
@@ -136,7 +149,9 @@ export class AppendRouter {
       answer = await calls.forward(log, owner, request, this.#leftMs(routed));
     } catch (error) {
       if (sideEffectsOf(error) === "none") return await this.#later();
-      throw forwardedUnknown(log.name, owner, error); // F2
+      routed.doubt = forwardedUnknown(log.name, owner, error); // F2
+      if (!isIdempotent(request)) throw routed.doubt;
+      return await this.#later();
     }
     if (answer.kind === "refused") return await this.#refused(routed, owner, answer.error);
     this.#evidence.noteOwner(log.log, answer.ack.ownerRegion);
@@ -161,6 +176,9 @@ export class AppendRouter {
     return Math.max(1, giveUpAtMs - this.ports.clock.monotonicMs());
   }
 }
+
+const isIdempotent = ({ producer, idempotencyKey }: AppendRequest): boolean =>
+  producer !== undefined || idempotencyKey !== undefined;
 
 function saysCannotOwn(error: unknown): boolean {
   return (

@@ -51,7 +51,8 @@ export async function auditLedger(ports: LogPorts, listing: LedgerListing): Prom
   }
   if (item.state === "CLOSED") return "healthy";
   if (item.state === "OPEN") {
-    const writer = await writerOf(ports, item, item.origin.log);
+    const isOwn = listing.region === ports.region;
+    const writer = isOwn ? await writerOf(ports, item, item.origin.log) : "gone"; // as operators say
     if (writer !== "gone") return writer === "alive" ? "healthy" : "later";
   }
   await recoverLedger(ports, item.ledgerId);

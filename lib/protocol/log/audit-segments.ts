@@ -7,19 +7,36 @@
  * Y2 The trim point is read first. It and the chain only move forward, and the greatest item up to any trim
  *    point is removed by no auditor that knows no later one: whoever removes it leaves another above it.
  * Y3 The order is that of a removal: recover if open, DELETED, remove.
+ * Y4 The item before a last segment without an entry stays: what the log remembers of its producers and of
+ *    its last timestamp is read there (segment-end.ts).
  */
-import type { LogIncarnation } from "../ids.ts";
+import { entryId, type LogIncarnation } from "../ids.ts";
 import { logKey } from "../items.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
+import { LedgerReader } from "../ledger/ledger-reader.ts";
 import { limits } from "../limits.ts";
 import { type Removals, removeFromChain } from "./remove-from-chain.ts";
-import { allItems } from "./segments.ts";
+import { allItems, type ChainItem, lastItem } from "./segments.ts";
 
 /** Removals of one bounded pass. Throws what the metadata store throws. */
 export async function auditSegments(ports: LedgerPorts, log: LogIncarnation): Promise<Removals> {
   const item = (await ports.metadata.get(logKey(log), "consistent"))?.item;
   if (item?.kind !== "log") return { removed: [], failed: [] };
   const below = await allItems(ports.metadata, log, "consistent", item.trimPoint);
-  const trimmed = below.slice(0, -1); // Y1: behind each of these stands the last of `below`.
+  const isNeeded = await isBeforeBareLast(ports, log, below.at(-1));
+  const trimmed = below.slice(0, isNeeded ? -2 : -1); // Y1: behind each of these stands the last of `below`.
   return await removeFromChain(ports, log, trimmed.slice(0, limits.removalsMax));
+}
+
+/** Y4. `greatest`: of the items up to the trim point. An entry that a strong read returns stays for good. */
+async function isBeforeBareLast(
+  ports: LedgerPorts,
+  log: LogIncarnation,
+  greatest: ChainItem | undefined,
+): Promise<boolean> {
+  if (greatest?.kind !== "segment") return false;
+  const last = await lastItem(ports.metadata, log, "consistent");
+  if (last?.first !== greatest.first || last.kind !== "segment") return false;
+  const read = await new LedgerReader(ports, last.item.ledgerId).read(entryId(0), "strong");
+  return read.kind !== "entry";
 }

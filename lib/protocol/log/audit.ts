@@ -8,15 +8,24 @@
  * E2 What fails is counted and left; nothing stops a pass but its time.
  * E3 A log returns to the region that it prefers by that region's own auditor, through the owner, and only
  *    after it stayed with its last owner for a while: a region that comes and goes gets it once a while.
+ * E4 What a region left that operators call lost, every other one looks after as if it were its own.
  */
 import type { LogName, Region } from "../ids.ts";
-import { DIRECTORY_SHARDS, directoryPartition, type LogItem, ledgerListingPartition } from "../items.ts";
+import {
+  DIRECTORY_SHARDS,
+  directoryPartition,
+  type LogItem,
+  ledgerListingPartition,
+  logKey,
+  logNameKey,
+} from "../items.ts";
+import type { RegionState } from "../placement/placement.ts";
 import type { Versioned } from "../ports.ts";
 import { randomBelow } from "../random.ts";
 import { auditLedger, type LedgerVerdict } from "./audit-ledger.ts";
 import { auditLimits } from "./audit-limits.ts";
 import { auditSegments } from "./audit-segments.ts";
-import { findLog } from "./log-names.ts";
+import { finishDeletion } from "./delete-log.ts";
 import type { LogPorts } from "./log-ports.ts";
 import { lastItem } from "./segments.ts";
 
@@ -29,14 +38,24 @@ export interface AuditReport {
   readonly segmentsRemoved: number;
   /** Logs that came home to this region. */
   readonly returned: number;
+  /** Logs whose deletion was left half way, and is done now. */
+  readonly deleted: number;
   readonly failures: number;
 }
 
-/** Where a walk over sharded partitions stands. */
+/** Where a walk over partitions stands. */
 interface Cursor {
-  shard: number;
+  /** Of the partition, modulo how many there are now. */
+  index: number;
   /** Sort keys up to and with this one are done. */
   after: string | undefined;
+}
+
+interface Walk {
+  readonly cursor: Cursor;
+  readonly partitions: readonly string[];
+  /** Items, at most. */
+  readonly max: number;
 }
 
 type Counts = { -readonly [K in keyof AuditReport]: AuditReport[K] } & {
@@ -52,44 +71,58 @@ export class Auditor {
     private readonly ports: LogPorts,
     private readonly bringHome: (log: LogName, to: Region) => Promise<unknown>,
   ) {
-    this.#ledgers = { shard: randomBelow(ports.random, DIRECTORY_SHARDS), after: undefined };
-    this.#logs = { shard: randomBelow(ports.random, DIRECTORY_SHARDS), after: undefined };
+    this.#ledgers = { index: randomBelow(ports.random, DIRECTORY_SHARDS), after: undefined };
+    this.#logs = { index: randomBelow(ports.random, DIRECTORY_SHARDS), after: undefined };
   }
 
   /** One pass. Never throws what a port throws: that is counted (E2). */
   async pass(): Promise<AuditReport> {
-    const { region } = this.ports;
     const counts: Counts = {
       ledgers: 0,
       verdicts: {},
       logs: 0,
       segmentsRemoved: 0,
       returned: 0,
+      deleted: 0,
       failures: 0,
     };
     const giveUpAtMs = this.ports.clock.monotonicMs() + auditLimits.passMs;
+    const shards = Array.from({ length: DIRECTORY_SHARDS }, (_, shard) => shard);
     const ledgers = {
       cursor: this.#ledgers,
       max: auditLimits.ledgersMax,
-      partition: (shard: number) => ledgerListingPartition(region, shard),
+      partitions: this.#regions().flatMap((region) =>
+        shards.map((shard) => ledgerListingPartition(region, shard)),
+      ),
     };
     await this.#walk(ledgers, giveUpAtMs, counts, (one) => this.#auditLedger(one, counts));
-    const logs = { cursor: this.#logs, max: auditLimits.logsMax, partition: directoryPartition };
+    const logs = {
+      cursor: this.#logs,
+      max: auditLimits.logsMax,
+      partitions: shards.map(directoryPartition),
+    };
     await this.#walk(logs, giveUpAtMs, counts, (one) => this.#auditLog(one, counts));
     return counts;
   }
 
+  /** Its own, and those that operators gave up for good: nobody else looks after them (E4). */
+  #regions(): readonly Region[] {
+    const states = this.ports.topology.states?.().regions ?? new Map<Region, RegionState>();
+    const lost = [...states].filter(([, state]) => state === "lost").map(([region]) => region);
+    return [...new Set([this.ports.region, ...lost])];
+  }
+
   /** At most once around (E1). */
   async #walk(
-    over: { readonly cursor: Cursor; readonly max: number; readonly partition: (shard: number) => string },
+    { cursor, partitions, max }: Walk,
     giveUpAtMs: number,
     counts: Counts,
     visit: (one: Versioned) => Promise<void>,
   ): Promise<void> {
-    const { cursor } = over;
-    let left = over.max;
-    for (let shards = 0; shards <= DIRECTORY_SHARDS && left > 0; ) {
-      const page = await this.#page(over.partition(cursor.shard), cursor.after, left, counts);
+    let left = max;
+    for (let seen = 0; seen <= partitions.length && left > 0; seen++) {
+      const partition = partitions[cursor.index % partitions.length] as string;
+      const page = await this.#page(partition, cursor.after, left, counts);
       for (let start = 0; start < page.length; start += auditLimits.atOnce) {
         if (this.ports.clock.monotonicMs() >= giveUpAtMs) return;
         const some = page.slice(start, start + auditLimits.atOnce);
@@ -99,9 +132,8 @@ export class Auditor {
       }
       left -= page.length;
       if (left <= 0) return;
-      cursor.shard = (cursor.shard + 1) % DIRECTORY_SHARDS;
+      cursor.index = (cursor.index + 1) % partitions.length;
       cursor.after = undefined;
-      shards += 1;
     }
   }
 
@@ -126,11 +158,16 @@ export class Auditor {
     if (item.kind !== "directory") return;
     const { metadata, region } = this.ports;
     counts.logs += 1;
-    const log = await findLog(metadata, item.name);
+    const log = await this.#logOf(item.name);
+    if (log === undefined) return;
+    if (log.state === "deleting") {
+      if ((await finishDeletion(this.ports, log.log)) === "deleted") counts.deleted += 1;
+      return;
+    }
     const last = await lastItem(metadata, log.log, "consistent");
     if (last === undefined) return;
     const owner = last.kind === "segment" ? last.item.ownerRegion : region;
-    if (owner === region) {
+    if (owner === region || this.#stateOf(owner) === "lost") {
       const { removed, failed } = await auditSegments(this.ports, log.log);
       counts.segmentsRemoved += removed.length;
       counts.failures += failed.length;
@@ -140,11 +177,22 @@ export class Auditor {
     }
   }
 
+  /** In any state: a deletion that was left half way is finished here. */
+  async #logOf(name: LogName): Promise<LogItem | undefined> {
+    const named = (await this.ports.metadata.get(logNameKey(name), "consistent"))?.item;
+    if (named?.kind !== "log-name") return undefined;
+    const item = (await this.ports.metadata.get(logKey(named.log), "consistent"))?.item;
+    return item?.kind === "log" ? item : undefined;
+  }
+
+  #stateOf(region: Region): RegionState {
+    return this.ports.topology.states?.().regions.get(region) ?? "accepting";
+  }
+
   /** E3. */
   #mayReturn({ preferredRegion }: LogItem, ownedSinceMs: number): boolean {
-    const { region, topology, clock } = this.ports;
-    if (preferredRegion !== region) return false;
-    if ((topology.states?.().regions.get(region) ?? "accepting") !== "accepting") return false;
+    const { region, clock } = this.ports;
+    if (preferredRegion !== region || this.#stateOf(region) !== "accepting") return false;
     return clock.nowMs() - ownedSinceMs >= auditLimits.preferReturnMs;
   }
 }

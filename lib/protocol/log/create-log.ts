@@ -193,16 +193,26 @@ function sameConfig(one: LogConfig, other: LogConfig): boolean {
   return (
     one.digest === other.digest &&
     one.segmentBytesMax === other.segmentBytesMax &&
+    ageMaxOf(one) === ageMaxOf(other) &&
     sizes.every((size) => one.replication[size] === other.replication[size])
   );
 }
 
-function checkConfig({ replication, segmentBytesMax }: LogConfig): void {
+const ageMaxOf = ({ segmentAgeMaxMs = limits.segmentAgeMaxMsDefault }: LogConfig): number => segmentAgeMaxMs;
+
+function checkConfig({ replication, segmentBytesMax, segmentAgeMaxMs }: LogConfig): void {
   if (!isOrdered(replication)) {
     throw new FencelineError("invalid_request", {
       message:
         `quorum sizes are integers with ensemble >= write quorum >= ack quorum >= min regions >= 1, got ` +
         `${JSON.stringify(replication)}; correct them or use a preset`,
+    });
+  }
+  if (segmentAgeMaxMs !== undefined && !(Number.isSafeInteger(segmentAgeMaxMs) && segmentAgeMaxMs >= 1)) {
+    throw new FencelineError("invalid_request", {
+      message:
+        `the age of a segment is a whole number of ms from 1, got ${segmentAgeMaxMs}; ` +
+        `${limits.segmentAgeMaxMsDefault} is the default`,
     });
   }
   if (!Number.isSafeInteger(segmentBytesMax) || segmentBytesMax < 1) {

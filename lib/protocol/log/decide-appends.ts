@@ -7,10 +7,11 @@ import { present } from "../assert.ts";
 import { FencelineError } from "../errors.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import { limits } from "../limits.ts";
-import type { ActiveSegment, SentAppend } from "./active-segment.ts";
+import type { ActiveSegment } from "./active-segment.ts";
 import { unknownOutcome } from "./append-errors.ts";
 import { decideEntries, type EntryVerdict } from "./decide-entries.ts";
 import type { PendingAppend } from "./pending-append.ts";
+import type { SentEntry } from "./place-appends.ts";
 import { restartPause } from "./restart-pause.ts";
 import type { LogIdentity } from "./start-segment.ts";
 
@@ -22,24 +23,28 @@ export async function decideAppends(
 ): Promise<readonly PendingAppend[]> {
   const left = segment.takeLeft();
   const { lastAddPushed } = segment.writer;
-  const inDoubt = left.filter(
-    (one): one is SentAppend => one.kind === "sent" && one.entryId <= lastAddPushed,
-  );
+  const inDoubt = left.filter((one): one is SentEntry => one.kind === "sent" && one.entryId <= lastAddPushed);
   const verdicts = await verdictsOn(ports, segment, inDoubt);
   const notRecorded: PendingAppend[] = [];
   for (const one of left) {
-    const isInDoubt = one.kind === "sent" && one.entryId <= lastAddPushed;
-    const verdict = isInDoubt ? present(verdicts.get(one), "every entry in doubt is decided") : NEVER_SENT;
-    if (verdict.kind === "not-recorded") {
-      one.append.notRecorded();
+    if (one.kind === "refused") {
       notRecorded.push(one.append);
-    } else if (one.kind === "sent" && verdict.kind === "recorded") {
-      segment.acknowledge(one, verdict.regions);
-    } else if (one.kind === "sent" && verdict.kind === "unknown") {
-      one.append.fail(unknownOutcome(log.name, one, verdict.cause));
+      continue;
     }
+    const isInDoubt = one.entryId <= lastAddPushed;
+    const verdict = isInDoubt ? present(verdicts.get(one), "every entry in doubt is decided") : NEVER_SENT;
+    if (verdict.kind === "recorded") segment.acknowledge(one, verdict.regions);
+    else if (verdict.kind === "not-recorded") notRecorded.push(...notRecordedOf(one));
+    else for (const batch of one.batches) batch.append.fail(unknownOutcome(log.name, batch, verdict.cause));
   }
   return notRecorded;
+}
+
+function notRecordedOf({ batches }: SentEntry): readonly PendingAppend[] {
+  return batches.map(({ append }) => {
+    append.notRecorded();
+    return append;
+  });
 }
 
 type Verdict = EntryVerdict | { readonly kind: "unknown"; readonly cause: FencelineError };
@@ -49,8 +54,8 @@ const NEVER_SENT: Verdict = { kind: "not-recorded" };
 async function verdictsOn(
   ports: LedgerPorts,
   segment: ActiveSegment,
-  inDoubt: readonly SentAppend[],
-): Promise<ReadonlyMap<SentAppend, Verdict>> {
+  inDoubt: readonly SentEntry[],
+): Promise<ReadonlyMap<SentEntry, Verdict>> {
   if (inDoubt.length === 0) return new Map();
   const { ledgerId } = segment.opened.ledger.item;
   for (let attempt = 1; ; attempt++) {
@@ -59,7 +64,7 @@ async function verdictsOn(
       return new Map(inDoubt.map((sent, index) => [sent, present(verdicts[index], "a verdict for each")]));
     } catch (error) {
       if (!(error instanceof FencelineError)) throw error;
-      const nobodyWaits = inDoubt.every((sent) => sent.append.isAnswered);
+      const nobodyWaits = inDoubt.every((sent) => sent.batches.every(({ append }) => append.isAnswered));
       if (!error.retryable || nobodyWaits || attempt >= limits.decideAttempts) {
         return new Map(inDoubt.map((sent) => [sent, { kind: "unknown", cause: error }]));
       }

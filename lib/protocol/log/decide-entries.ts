@@ -8,7 +8,7 @@ import { type BookieVerdict, FencelineError, insufficientRegions, verdictOf } fr
 import type { EntryId, LedgerId, Region, Tenure } from "../ids.ts";
 import { askBookie, entryCall, type Unknown } from "../ledger/ask-bookie.ts";
 import { isGenuine, sameBytes } from "../ledger/entry.ts";
-import { type ClosedLedger, fragmentAt } from "../ledger/ledger-metadata.ts";
+import { type ClosedLedger, fragmentAt, type LedgerMetadata } from "../ledger/ledger-metadata.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import { recoverLedger } from "../ledger/recover-ledger.ts";
 import { isAckSet, writeSet } from "../ledger/write-set.ts";
@@ -72,7 +72,7 @@ interface Copies {
 }
 
 /** Asks the whole write set, so that the answer can also say where the entry is. */
-function readCopies(ports: LedgerPorts, ledger: ClosedLedger, entry: EntryId): Promise<Copies> {
+export function readCopies(ports: LedgerPorts, ledger: LedgerMetadata, entry: EntryId): Promise<Copies> {
   const { ledgerId, replication } = ledger;
   const set = writeSet(entry, fragmentAt(ledger, entry), replication);
   const holders: BookieAddress[] = [];

@@ -61,9 +61,9 @@ export async function takeOver(
       (await tenure.resume()) ?? (await openSegment(ports, log, request));
     const opened = await boundedOpening(ports, `taking over log ${log.name}`, allowed, open);
     segment = new ActiveSegment(ports, log, opened, tenure.startOf(opened), {
-      mismatch: () => {},
+      refused: () => {},
       changed: () => {},
-      doubt: (sent) => unknownOutcome(log.name, sent, undefined),
+      doubt: (batch) => unknownOutcome(log.name, batch, undefined),
     });
     return { owner: ports.region, epoch: opened.item.number };
   } finally {

@@ -1,31 +1,31 @@
 /**
- * One process's warm writer of one log. Appends go through it in the order of their arrival: into the open
- * segment, many at a time; when that fails they are decided, and what is certainly not recorded goes on in
- * the next segment, in the same order.
+ * One process's warm writer of one log. Appends go through it in the order of their arrival, into the open
+ * segment; when that fails they are decided, and what is certainly not recorded goes on in the next one.
  *
- * N1 One loop does everything that takes time, one thing at a time: deciding, opening, rolling, sending.
+ * N1 One loop does all that takes time, one thing at a time: deciding, opening, rolling, sending.
  * N2 An append that may be recorded is never sent again. Only a closed ledger says that it is not (rule 12).
  * N3 Nothing is sent to a segment that this process has not won and checked (rule 25).
- * N4 A mismatch of match_seq_num is told only if the metadata, read after the append arrived, says that the
- *    segment's ledger is open: a writer that was superseded unawares does not know the tail.
- *
+ * N4 A mismatch of match_seq_num, or a producer's gap, is told only if the metadata, read after the append
+ *    arrived, says that the segment's ledger is open: who was superseded unawares does not know the tail.
  * N5 Nothing is sent without the writer lease: acquired before a segment is opened or resumed, kept on use,
  *    and released only after the segment was let go of (rules 17 to 19).
  */
 import { FencelineError } from "../errors.ts";
-import type { BookieId, Region, SeqNum } from "../ids.ts";
+import type { BookieId, Region } from "../ids.ts";
 import { limits } from "../limits.ts";
 import { pause } from "../waiting.ts";
 import { ActiveSegment } from "./active-segment.ts";
 import { checkAppend } from "./append-checks.ts";
+import { batchProducer } from "./append-content.ts";
 import { leaseLost, notOwner, unknownOutcome, withoutEffect } from "./append-errors.ts";
 import { AppendQueue } from "./append-queue.ts";
 import { decideAppends } from "./decide-appends.ts";
-import { judgeMismatch } from "./judge-mismatch.ts";
+import { judgeRefusal } from "./judge-refusal.ts";
 import type { LogPorts } from "./log-ports.ts";
 import { boundedOpening, type OpenRequest, openSegment } from "./open-segment.ts";
 import type { AppendAck, AppendRequest } from "./operations.ts";
 import { PendingAppend, type PendingAppendFields } from "./pending-append.ts";
+import type { RefusedAppend } from "./place-appends.ts";
 import { restartPause } from "./restart-pause.ts";
 import { rollSegment } from "./roll-segment.ts";
 import type { RecordsAt } from "./seq-num-mismatch.ts";
@@ -70,7 +70,7 @@ export class LogWriter {
   async append(request: AppendRequest, takeFrom?: Region): Promise<AppendAck> {
     const bytes = checkAppend(request, this.ports.clock.nowMs());
     this.#takeFrom = takeFrom ?? this.#takeFrom;
-    return await this.#accept({ ...request, bytes });
+    return await this.#accept({ ...request, bytes, producer: batchProducer(this.ports, request) });
   }
 
   /**
@@ -143,9 +143,9 @@ export class LogWriter {
     if (segment === undefined) return await this.#open().finally(() => (this.#takeFrom = undefined));
     if (this.#tenure.isDue) return await this.#keep(segment);
     if (segment.isFull) return await this.#roll(segment);
-    if (!segment.hasRoom) return await new Promise((resolve) => (this.#wake = resolve));
-    const append = this.#queue.take();
-    if (append !== undefined && !append.isAnswered) segment.offer(append);
+    const hasRoom = segment.hasRoom(this.#queue.isGroupWhole);
+    if (!hasRoom) return await new Promise((resolve) => (this.#wake = resolve));
+    segment.offer(this.#queue.takeGroup());
   }
 
   async #open(): Promise<void> {
@@ -215,9 +215,9 @@ export class LogWriter {
   #use(opened: OpenedSegment): void {
     const start = this.#tenure.startOf(opened);
     const segment: ActiveSegment = new ActiveSegment(this.ports, this.log, opened, start, {
-      mismatch: (append, actual) => void this.#judgeMismatch(segment, append, actual),
+      refused: (refused) => void this.#judgeRefusal(segment, refused),
       changed: () => this.#kick(),
-      doubt: (sent) => unknownOutcome(this.log.name, sent, segment.failure),
+      doubt: (batch) => unknownOutcome(this.log.name, batch, segment.failure),
     });
     this.#segment = segment;
   }
@@ -234,11 +234,12 @@ export class LogWriter {
     }
   }
 
-  async #judgeMismatch(segment: ActiveSegment, append: PendingAppend, actual: SeqNum): Promise<void> {
+  async #judgeRefusal(segment: ActiveSegment, refused: RefusedAppend): Promise<void> {
+    const { append } = refused;
     try {
-      const mismatched = { append, actual, recordsAt: this.recordsAt };
-      const verdict = await judgeMismatch(this.ports, this.log, segment.opened, mismatched);
-      if (verdict.kind === "mismatch") return append.fail(verdict.error);
+      const found = { tail: segment.tail, recordsAt: this.recordsAt };
+      const verdict = await judgeRefusal(this.ports, this.log, segment.opened, refused, found);
+      if (verdict.kind !== "superseded") return append.settle(verdict);
       this.#queue.restart([append]);
       segment.supersede(verdict.reason);
       this.#kick();

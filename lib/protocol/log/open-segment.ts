@@ -20,7 +20,8 @@ import { notOwnedHere } from "./append-errors.ts";
 import { completeSegment } from "./complete-segment.ts";
 import type { LogPorts } from "./log-ports.ts";
 import { restartPause } from "./restart-pause.ts";
-import { lastTimestampBefore, type SegmentEnd, segmentEnd } from "./segment-end.ts";
+import { restoreProducers } from "./restore-producers.ts";
+import { type Before, beforeSegment, producersIn, type SegmentEnd, segmentEnd } from "./segment-end.ts";
 import { type EndAt, lastItem, type SegmentAt } from "./segments.ts";
 import {
   type LogIdentity,
@@ -61,7 +62,8 @@ export async function openSegment(
       reason = CHANGED;
       continue;
     }
-    const start = await startSegment(ports, log, place, request.avoid);
+    const producers = await restoreProducers(ports, place.producersIn);
+    const start = await startSegment(ports, log, { ...place, producers }, request.avoid);
     if (start.kind === "started") return start.segment;
     reason = start.reason;
   }
@@ -123,9 +125,9 @@ export async function placeAfter(
     return await placeInstead(ports, log, last, undefined);
   }
   const end = await segmentEnd(ports, last.first, ledger);
-  if (end.end === last.first) return await placeInstead(ports, log, last, end);
+  if (end.end === last.first) return await placeInstead(ports, log, last, saidBy(last, ledger, end));
   await completeSegment(ports, log.log, { ...last.item, first: last.first }, completionOf(ledger, end));
-  return placeBehind(last, end, "opened");
+  return { ...placeBehind(last, end, "opened"), producersIn: producersIn(ledger, last.item.number, end) };
 }
 
 /**
@@ -136,15 +138,23 @@ async function placeInstead(
   ports: LedgerPorts,
   log: LogIdentity,
   last: SegmentAt,
-  end: SegmentEnd | undefined,
+  said: Before | undefined,
 ): Promise<SegmentPlace> {
+  const before = said ?? (await beforeSegment(ports, log.log, last.first));
   return {
     first: last.first,
     number: numberAfter(last.item),
     replaces: last.item.ledgerId,
-    lastTimestampMs: end?.lastTimestampMs ?? (await lastTimestampBefore(ports, log.log, last.first)),
+    ...before,
     how: "replaced-empty",
   };
+}
+
+/** What an empty segment's own entries say, if it has any: none of them holds a record. */
+function saidBy(last: SegmentAt, ledger: ClosedLedger, end: SegmentEnd): Before | undefined {
+  const { lastTimestampMs } = end;
+  if (lastTimestampMs === undefined) return undefined;
+  return { lastTimestampMs, producersIn: producersIn(ledger, last.item.number, end) };
 }
 
 /** A segment with records: the next one starts at its end (24). */

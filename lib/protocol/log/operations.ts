@@ -16,6 +16,8 @@ import type { LogConfig, SegmentCompletion } from "../items.ts";
 import type { LedgerMetadata } from "../ledger/ledger-metadata.ts";
 import type { BookieAddress } from "../place.ts";
 import type { BookieState, RegionState } from "../placement/placement.ts";
+import type { ReadCost } from "../reads/read-counters.ts";
+import type { ProducerStamp } from "./append-content.ts";
 
 /** Name and value of a record header, as bytes. */
 export type RecordHeader = readonly [name: Uint8Array, value: Uint8Array];
@@ -48,6 +50,9 @@ export interface AppendRequest {
   readonly records: readonly RecordInput[];
   /** Append only if the first record gets this seq_num. */
   readonly matchSeqNum?: SeqNum;
+  readonly producer?: ProducerStamp;
+  /** Idempotent by a key of its own; not together with `producer`. Characters as in a producer's id. */
+  readonly idempotencyKey?: string;
   /**
    * "refuse": served by the region that it reaches, or refused with `not_owner`; for appends that were
    * forwarded once, and for callers that go to the owner themselves. Absent: "forward".
@@ -70,8 +75,13 @@ export interface AppendAck {
   readonly last: RecordPosition;
   /** The seq_num after the last record that this writer knows to be acknowledged. */
   readonly tail: SeqNum;
-  /** Regions whose bookies hold the batch durably. */
+  /**
+   * Regions whose bookies hold the batch durably. Of a duplicate: those that showed it just now, none if it
+   * was trimmed away or nobody could be asked.
+   */
   readonly durableIn: readonly Region[];
+  /** The batch was in the log before this request, by the same producer and seq, or the same key. */
+  readonly duplicate: boolean;
   /** The number of the segment it went to; grows with each change of writer. */
   readonly epoch: SegmentNumber;
   readonly ownerRegion: Region;
@@ -101,9 +111,18 @@ export interface LogPage {
   readonly hasMore: boolean;
 }
 
+/** Where a read begins, other than at a seq_num. Of what was trimmed away the first record that is left. */
+export type ReadPlace =
+  /** At this record, or at the first one behind that place. */
+  | { readonly kind: "dlsn"; readonly dlsn: Dlsn }
+  /** At the first record whose timestamp in ms is no lower. */
+  | { readonly kind: "timestamp"; readonly timestampMs: number }
+  /** So many records before the tail, or at the first one. */
+  | { readonly kind: "tail-offset"; readonly count: number };
+
 export interface ReadRequest {
   readonly log: LogName;
-  readonly from: SeqNum;
+  readonly from: SeqNum | ReadPlace;
   /** Records, at most. */
   readonly limit: number;
   /** Metered bytes, at most; at least one record is returned whatever its size. */
@@ -121,6 +140,7 @@ export interface ReadAnswer {
   readonly upToDate: boolean;
   /** The log was sealed at `tail`. False: it goes on, or this read did not come to its end. */
   readonly sealed: boolean;
+  readonly cost?: ReadCost;
 }
 
 export interface TailAnswer {
@@ -129,6 +149,7 @@ export interface TailAnswer {
   /** The log was sealed: `tail` is its end. */
   readonly sealed: boolean;
   readonly ownerRegion?: Region;
+  readonly cost?: ReadCost;
 }
 
 /** Which region owns a log, and the number of its last segment; a log without segments has no owner. */
@@ -142,7 +163,7 @@ export interface Ownership {
 /** `deleting`: out of everybody's reach, but not all of it is removed yet. */
 export type DeletionAnswer = "deleting" | "deleted";
 
-/** What the `append` function of a region does. Producers join here. */
+/** What the `append` function of a region does. */
 export interface AppendOperations {
   /**
    * Creates the log, or finds it with the same configuration. `log_exists` if the configuration differs,

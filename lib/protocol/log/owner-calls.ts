@@ -15,8 +15,16 @@ import { countAnswer, countFailure, judgeSilence } from "./owner-silence.ts";
 import type { LogIdentity } from "./start-segment.ts";
 import type { LeasePorts } from "./writer-lease.ts";
 
+/** A question that is under way. */
+interface Asking {
+  readonly answer: Promise<boolean>;
+  readonly sentAtMs: number;
+  /** Logs for which its failure was counted: once each, however many wait for it. */
+  readonly failedFor: Set<LogIncarnation>;
+}
+
 export class OwnerCalls {
-  readonly #asking = new Map<Region, Promise<boolean>>();
+  readonly #asking = new Map<Region, Asking>();
   readonly #leases: LeasePorts | undefined;
 
   constructor(
@@ -58,20 +66,30 @@ export class OwnerCalls {
     const asking = this.#asking.get(owner) ?? this.#ask(log, owner);
     this.#asking.set(owner, asking);
     try {
-      return await within(this.ports.clock, limits.ownerAskTimeoutMs, `asking ${owner}`, () => asking);
+      return await within(this.ports.clock, limits.ownerAskTimeoutMs, `asking ${owner}`, () => asking.answer);
     } catch {
-      await this.#failed(log, owner);
+      await this.#askFailed(asking, log, owner);
       return undefined;
     } finally {
       if (this.#asking.get(owner) === asking) this.#asking.delete(owner);
     }
   }
 
-  #ask(log: LogIncarnation, owner: Region): Promise<boolean> {
-    return this.regions.canOwn(owner, log).then((canOwn) => {
+  #ask(log: LogIncarnation, owner: Region): Asking {
+    const sentAtMs = this.ports.clock.monotonicMs();
+    const answer = this.regions.canOwn(owner, log).then((canOwn) => {
       this.#answered(log, owner);
       return canOwn;
     });
+    return { answer, sentAtMs, failedFor: new Set() };
+  }
+
+  async #askFailed({ sentAtMs, failedFor }: Asking, log: LogIncarnation, owner: Region): Promise<void> {
+    const isFirst = failedFor.size === 0;
+    if (failedFor.has(log)) return;
+    failedFor.add(log);
+    if (isFirst) await this.#failed(log, owner, sentAtMs);
+    else await this.#count(log, owner);
   }
 
   /**
@@ -85,7 +103,8 @@ export class OwnerCalls {
     leftMs: number,
   ): Promise<ForwardAnswer> {
     const { clock } = this.ports;
-    const giveUpAtMs = clock.monotonicMs() + leftMs;
+    const sentAtMs = clock.monotonicMs();
+    const giveUpAtMs = sentAtMs + leftMs;
     const timeoutMs = Math.max(1, leftMs - limits.forwardMarginMs);
     const send = () =>
       this.regions.append(owner, { ...request, route: "refuse", timeoutMs }).then((answer) => {
@@ -98,7 +117,7 @@ export class OwnerCalls {
       );
     } catch (error) {
       if (clock.monotonicMs() >= giveUpAtMs) this.evidence.noteSlow(owner);
-      else await this.#failed(log.log, owner);
+      else await this.#failed(log.log, owner, sentAtMs);
       throw error;
     }
   }
@@ -128,15 +147,18 @@ export class OwnerCalls {
         answer();
       };
       const look = async () => {
-        const isSilent = (await this.canOwn(log, owner)) === undefined && (await this.isSilent(log, owner));
+        const failed = (await this.canOwn(log, owner)) === undefined;
+        const isSilent = failed && (await this.isSilent(log, owner));
         if (isOver) return;
         if (isSilent) return over(() => reject(unavailable(`${owner} has fallen silent`)));
-        if (clock.monotonicMs() < giveUpAtMs) wait();
+        if (clock.monotonicMs() < giveUpAtMs) {
+          wait(failed ? limits.ownerRetryPauseMs : limits.ownerAskTimeoutMs);
+        }
       };
-      const wait = () => {
-        timer = clock.startTimer(limits.ownerAskTimeoutMs, () => void look());
+      const wait = (delayMs: number) => {
+        timer = clock.startTimer(delayMs, () => void look());
       };
-      wait();
+      wait(limits.ownerWatchMs);
       send().then(
         (answer) => over(() => resolve(answer)),
         (error) => over(() => reject(error)),
@@ -150,8 +172,11 @@ export class OwnerCalls {
     void countAnswer(this.#leases, log, owner); // Nobody waits for it; late, it delays a takeover.
   }
 
-  async #failed(log: LogIncarnation, owner: Region): Promise<void> {
-    this.evidence.noteFailure(owner);
+  async #failed(log: LogIncarnation, owner: Region, sentAtMs: number): Promise<void> {
+    if (this.evidence.noteFailure(owner, sentAtMs)) await this.#count(log, owner);
+  }
+
+  async #count(log: LogIncarnation, owner: Region): Promise<void> {
     if (this.#leases !== undefined) await countFailure(this.#leases, log, owner);
   }
 }

@@ -3,7 +3,8 @@
  * which region is silent.
  *
  * O1 A region counts as silent after several failures over a stretch of time without one answer between them.
- *    Any answer is a sign of life, a refusal, slowness or `over_capacity` too.
+ *    Any answer is a sign of life, a refusal or `over_capacity` too: also for calls that were sent before it
+ *    and fail after it. Silence is what it is now: failures of an outage that is over prove nothing.
  * O2 Times are this process's own, and an owner is left alone for a while after it was first seen as owner,
  *    so that two regions that cannot reach each other do not fence each other in turn.
  * O3 Other processes of the region may have seen more, or an answer: owner-silence.ts counts with them. All
@@ -28,6 +29,8 @@ interface Failures {
 
 export class OwnerEvidence {
   readonly #owners = new Map<LogIncarnation, KnownOwner>();
+  readonly #answeredAtMs = new Map<Region, number>();
+  /** As above, until something makes it doubtful. */
   readonly #heardAtMs = new Map<Region, number>();
   readonly #failures = new Map<Region, Failures>();
 
@@ -50,12 +53,16 @@ export class OwnerEvidence {
   }
 
   noteAnswer(region: Region): void {
-    this.#heardAtMs.set(region, this.clock.monotonicMs());
+    const nowMs = this.clock.monotonicMs();
+    this.#answeredAtMs.set(region, nowMs);
+    this.#heardAtMs.set(region, nowMs);
     this.#failures.delete(region);
   }
 
-  noteFailure(region: Region): void {
+  /** `askedAtMs`: when the call that failed was sent, on one's own clock. False: it proves nothing (O1). */
+  noteFailure(region: Region, askedAtMs: number = this.clock.monotonicMs()): boolean {
     const nowMs = this.clock.monotonicMs();
+    if ((this.#answeredAtMs.get(region) ?? Number.NEGATIVE_INFINITY) > askedAtMs) return false;
     const before = this.#failures.get(region);
     this.#heardAtMs.delete(region);
     if (before === undefined || nowMs - before.lastAtMs > limits.ownerFailureGapMaxMs) {
@@ -64,6 +71,7 @@ export class OwnerEvidence {
       before.count += 1;
       before.lastAtMs = nowMs;
     }
+    return true;
   }
 
   /** It may be slow, which is no failure (O1); it is asked before an append goes there. */
@@ -96,7 +104,8 @@ export class OwnerEvidence {
   isSilent(log: LogIncarnation, region: Region): boolean {
     const failures = this.#failures.get(region);
     if (failures === undefined || this.isLeftAlone(log, region)) return false;
-    const sinceMs = this.clock.monotonicMs() - failures.firstAtMs;
-    return failures.count >= limits.ownerFailuresMin && sinceMs >= limits.ownerSilenceMs;
+    const nowMs = this.clock.monotonicMs();
+    if (nowMs - failures.lastAtMs > limits.ownerFailureGapMaxMs) return false;
+    return failures.count >= limits.ownerFailuresMin && nowMs - failures.firstAtMs >= limits.ownerSilenceMs;
   }
 }

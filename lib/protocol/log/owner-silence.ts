@@ -14,6 +14,7 @@ import type { Lease, OwnerSilence } from "../lease.ts";
 import { limits } from "../limits.ts";
 import type { VersionedLease, WriteAnswer } from "../ports.ts";
 import { within } from "../waiting.ts";
+import { ownerLimits } from "./owner-limits.ts";
 import type { LeasePorts } from "./writer-lease.ts";
 
 /** Counts one more failure of `owner`. Never throws: a region without its lease table takes nothing over. */
@@ -68,7 +69,7 @@ function counted(
   nowMs: number,
   failure: WriteToken,
 ): OwnerSilence {
-  const recent = [...(before?.recent ?? []), failure].slice(-limits.ownerFailuresNamed);
+  const recent = [...(before?.recent ?? []), failure].slice(-ownerLimits.ownerFailuresNamed);
   return {
     region,
     failures: (before?.failures ?? 0) + 1,

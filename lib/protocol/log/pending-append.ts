@@ -14,21 +14,28 @@ import { FencelineError } from "../errors.ts";
 import type { SeqNum } from "../ids.ts";
 import { limits } from "../limits.ts";
 import type { Clock, Timer } from "../ports.ts";
+import type { BatchProducer } from "./entry-batches.ts";
 import type { AppendAck, RecordInput } from "./operations.ts";
 
 export interface PendingAppendFields {
   /** None: a control entry (rule 14). */
   readonly records: readonly RecordInput[];
   readonly matchSeqNum?: SeqNum;
+  readonly producer?: BatchProducer | undefined;
   /** Metered bytes of the records. */
   readonly bytes: number;
   /** The caller's patience in ms, if it is less than limits.appendDeadlineMs. */
   readonly timeoutMs?: number;
 }
 
+export type AppendVerdict =
+  | { readonly kind: "acknowledged"; readonly ack: AppendAck }
+  | { readonly kind: "refused"; readonly error: FencelineError };
+
 export class PendingAppend {
   readonly records: readonly RecordInput[];
   readonly matchSeqNum: SeqNum | undefined;
+  readonly producer: BatchProducer | undefined;
   readonly bytes: number;
   readonly outcome: Promise<AppendAck>;
   /** Times that it was sent, found not recorded, and put back. */
@@ -40,6 +47,7 @@ export class PendingAppend {
   constructor(clock: Clock, logName: string, fields: PendingAppendFields) {
     this.records = fields.records;
     this.matchSeqNum = fields.matchSeqNum;
+    this.producer = fields.producer;
     this.bytes = fields.bytes;
     this.outcome = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
@@ -66,6 +74,11 @@ export class PendingAppend {
   /** It is certainly not recorded and never will be by what was sent so far. */
   notRecorded(): void {
     this.#doubt = undefined;
+  }
+
+  settle(verdict: AppendVerdict): void {
+    if (verdict.kind === "acknowledged") this.acknowledge(verdict.ack);
+    else this.fail(verdict.error);
   }
 
   acknowledge(ack: AppendAck): void {

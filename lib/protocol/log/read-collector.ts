@@ -2,6 +2,7 @@
  * Collects the records of one read until its limits are reached; one that looks for the tail collects none.
  */
 import type { EntryId, SegmentNumber, SeqNum } from "../ids.ts";
+import { ReadCounters } from "../reads/read-counters.ts";
 import type { LogRecord } from "./operations.ts";
 import { meteredBytes, type RecordSet } from "./record-set.ts";
 
@@ -10,19 +11,30 @@ export class ReadCollector {
   /** Where to read on. */
   position: SeqNum;
   isFull = false;
+  /** Where the batches of the entries begin that were read. */
+  readonly batchStarts = new Set<SeqNum>();
   #bytes = 0;
 
   constructor(
     from: SeqNum,
     private readonly limit: number,
     private readonly bytesMax: number,
+    /** Told what bookies were asked for it. */
+    readonly cost = new ReadCounters(),
   ) {
     this.position = from;
   }
 
   /** For finding the tail: a position that no record has. */
-  static ofNothing(): ReadCollector {
-    return new ReadCollector(Number.MAX_SAFE_INTEGER as SeqNum, 0, 0);
+  static ofNothing(cost = new ReadCounters()): ReadCollector {
+    return new ReadCollector(Number.MAX_SAFE_INTEGER as SeqNum, 0, 0, cost);
+  }
+
+  /** How many more entries like this one it can take; one that is not full takes another at least. */
+  roomFor(records: number, bytes: number): number {
+    if (this.limit === 0) return Number.POSITIVE_INFINITY;
+    const byRecords = (this.limit - this.records.length) / Math.max(1, records);
+    return Math.ceil(Math.min(byRecords, (this.bytesMax - this.#bytes) / Math.max(1, bytes)));
   }
 
   /**
@@ -30,6 +42,11 @@ export class ReadCollector {
    * size.
    */
   take(set: RecordSet, segment: SegmentNumber, entry: EntryId): void {
+    let batchStart: number = set.firstSeqNum;
+    for (const { count } of set.batches) {
+      this.batchStarts.add(batchStart as SeqNum);
+      batchStart += count;
+    }
     for (let slot = this.position - set.firstSeqNum; slot < set.count && !this.isFull; slot++) {
       const stored = set.records[slot];
       if (stored === undefined) return;

@@ -1,14 +1,15 @@
 /**
- * Many records in the payload of one entry, as bytes. A batch is atomic because it is one entry.
+ * Many records in the payload of one entry, as bytes. A batch is atomic because it lies in one entry, alone
+ * or with others (group commit).
  *
  *      0  u8   version: 1
- *      1  u8   flags: 0. Producer state and its snapshots get a flag each when they come; a reader that
- *              meets a flag it does not know refuses the entry rather than misread it.
+ *      1  u8   flags: what else stands in front of the records (entry-batches.ts). A reader that meets a
+ *              flag it does not know refuses the entry rather than misread it.
  *      2  u16  count of records; 0 is a control entry, which has no records
  *      4  u64  seq_num of the first record; of the next record ever if there is none here
  *     12  u64  timestamp of the first record in ms; the log's last timestamp if there is none here
  *     20  u64  timestamp of the last record in ms; likewise
- *     28       records, one after another:
+ *     28       what the flags announce, then the records, one after another:
  *              u48  timestamp minus the set's first timestamp
  *              u8   count of headers
  *              u32  bytes of the body
@@ -21,6 +22,8 @@
 import { assert } from "../assert.ts";
 import { FencelineError } from "../errors.ts";
 import type { SeqNum } from "../ids.ts";
+import { Corruption, FieldReader, readU64, writeU64 } from "./byte-fields.ts";
+import { type EntryBatches, encodeEntryBatches, FLAGS_KNOWN, readEntryBatches } from "./entry-batches.ts";
 import type { RecordHeader, RecordInput } from "./operations.ts";
 
 export interface StoredRecord {
@@ -30,7 +33,7 @@ export interface StoredRecord {
 }
 
 /** What stands in front of the records. */
-export interface RecordSetHead {
+export interface RecordSetHead extends EntryBatches {
   readonly firstSeqNum: SeqNum;
   readonly count: number;
   readonly firstTimestampMs: number;
@@ -63,21 +66,24 @@ export function meteredBytes(record: Pick<RecordInput, "headers" | "body">): num
   return bytes;
 }
 
-/** The bytes of a set of at least one record whose timestamps do not fall. */
-export function encodeRecordSet(firstSeqNum: SeqNum, records: readonly StoredRecord[]): Uint8Array {
+/**
+ * The bytes of a set of at least one record whose timestamps do not fall; one batch of no producer unless
+ * `entry` says otherwise.
+ */
+export function encodeRecordSet(
+  firstSeqNum: SeqNum,
+  records: readonly StoredRecord[],
+  entry: EntryBatches = { batches: [] },
+): Uint8Array {
   const first = records[0];
   const last = records.at(-1);
   assert(first !== undefined && last !== undefined, "a record set without records is a control entry");
   assert(records.length <= COUNT_MAX, `a record set holds at most ${COUNT_MAX} records`);
-  const bytes = new Uint8Array(HEAD_BYTES + records.reduce((sum, record) => sum + encodedBytes(record), 0));
-  const view = new DataView(bytes.buffer);
-  writeHead(view, {
-    firstSeqNum,
-    count: records.length,
-    firstTimestampMs: first.timestampMs,
-    lastTimestampMs: last.timestampMs,
-  });
-  let offset = HEAD_BYTES;
+  const recordBytes = records.reduce((sum, record) => sum + encodedBytes(record), 0);
+  const times = { firstTimestampMs: first.timestampMs, lastTimestampMs: last.timestampMs };
+  const front = { firstSeqNum, count: records.length, ...times, ...entry };
+  const { bytes, view, recordsAt } = withFront(front, recordBytes);
+  let offset = recordsAt;
   let timestampMs = first.timestampMs;
   for (const record of records) {
     assert(record.timestampMs >= timestampMs, "timestamps of a record set do not fall");
@@ -90,29 +96,24 @@ export function encodeRecordSet(firstSeqNum: SeqNum, records: readonly StoredRec
 /**
  * The bytes of a control entry: it takes no seq_num and readers never see it; settling appends it (rule 14).
  */
-export function encodeControlEntry(nextSeqNum: SeqNum, lastTimestampMs: number): Uint8Array {
-  const bytes = new Uint8Array(HEAD_BYTES);
-  writeHead(new DataView(bytes.buffer), {
-    firstSeqNum: nextSeqNum,
-    count: 0,
-    firstTimestampMs: lastTimestampMs,
-    lastTimestampMs,
-  });
-  return bytes;
+export function encodeControlEntry(
+  nextSeqNum: SeqNum,
+  lastTimestampMs: number,
+  entry: EntryBatches = { batches: [] },
+): Uint8Array {
+  const times = { firstTimestampMs: lastTimestampMs, lastTimestampMs };
+  return withFront({ firstSeqNum: nextSeqNum, count: 0, ...times, ...entry }, 0).bytes;
 }
 
 /** Reads what stands in front of the records. `where` names the entry in errors. Throws `data_corrupt`. */
 export function decodeRecordSetHead(payload: Uint8Array, where = "the payload"): RecordSetHead {
-  return located(where, () => readHead(payload));
+  return located(where, () => readHead(payload).head);
 }
 
 /** Reads the whole set; headers and bodies are views of `payload`. Throws `data_corrupt`. */
 export function decodeRecordSet(payload: Uint8Array, where = "the payload"): RecordSet {
   return located(where, () => readSet(payload));
 }
-
-/** What is wrong with the bytes; becomes `data_corrupt` with the place where they stand. */
-class Corruption extends Error {}
 
 function located<T>(where: string, decode: () => T): T {
   try {
@@ -123,27 +124,31 @@ function located<T>(where: string, decode: () => T): T {
   }
 }
 
-function readHead(payload: Uint8Array): RecordSetHead {
+function readHead(payload: Uint8Array): { readonly head: RecordSetHead; readonly recordsAt: number } {
   if (payload.length < HEAD_BYTES) throw corrupt(`${payload.length} bytes are too few`);
   const view = viewOf(payload);
   if (view.getUint8(0) !== VERSION) throw corrupt(`version ${view.getUint8(0)} is unknown`);
-  if (view.getUint8(1) !== 0) throw corrupt(`flags ${view.getUint8(1)} are unknown`);
+  const flags = view.getUint8(1);
+  if ((flags & ~FLAGS_KNOWN) !== 0) throw corrupt(`flags ${flags} are unknown`);
+  const count = view.getUint16(2);
+  const reader = new FieldReader(payload, HEAD_BYTES);
   const head = {
     firstSeqNum: readU64(view, 4) as SeqNum,
-    count: view.getUint16(2),
+    count,
     firstTimestampMs: readU64(view, 12),
     lastTimestampMs: readU64(view, 20),
+    ...readEntryBatches(reader, flags, count),
   };
   if (head.lastTimestampMs < head.firstTimestampMs) throw corrupt("its timestamps fall");
   if (!Number.isSafeInteger(nextSeqNumOf(head))) throw corrupt("its seq_nums leave the safe integers");
-  return head;
+  return { head, recordsAt: reader.offset };
 }
 
 function readSet(payload: Uint8Array): RecordSet {
-  const head = readHead(payload);
+  const { head, recordsAt } = readHead(payload);
   const view = viewOf(payload);
   const records: StoredRecord[] = [];
-  let offset = HEAD_BYTES;
+  let offset = recordsAt;
   let timestampMs = head.firstTimestampMs;
   for (let slot = 0; slot < head.count; slot++) {
     const [record, next] = readRecord(payload, view, offset, head.firstTimestampMs);
@@ -163,12 +168,20 @@ function encodedBytes(record: StoredRecord): number {
   return bytes;
 }
 
-function writeHead(view: DataView, head: RecordSetHead): void {
+/** Room for the records, with everything that stands in front of them. */
+function withFront(front: RecordSetHead, recordBytes: number) {
+  const { flags, bytes: announced } = encodeEntryBatches(front);
+  const recordsAt = HEAD_BYTES + announced.length;
+  const bytes = new Uint8Array(recordsAt + recordBytes);
+  const view = new DataView(bytes.buffer);
   view.setUint8(0, VERSION);
-  view.setUint16(2, head.count);
-  writeU64(view, 4, head.firstSeqNum);
-  writeU64(view, 12, head.firstTimestampMs);
-  writeU64(view, 20, head.lastTimestampMs);
+  view.setUint8(1, flags);
+  view.setUint16(2, front.count);
+  writeU64(view, 4, front.firstSeqNum);
+  writeU64(view, 12, front.firstTimestampMs);
+  writeU64(view, 20, front.lastTimestampMs);
+  bytes.set(announced, HEAD_BYTES);
+  return { bytes, view, recordsAt };
 }
 
 function writeRecord(
@@ -226,18 +239,6 @@ function readRecord(
 
 function viewOf(payload: Uint8Array): DataView {
   return new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
-}
-
-function writeU64(view: DataView, offset: number, value: number): void {
-  assert(Number.isSafeInteger(value) && value >= 0, `${value} is no safe integer >= 0`);
-  view.setUint32(offset, Math.floor(value / U32));
-  view.setUint32(offset + 4, value % U32);
-}
-
-function readU64(view: DataView, offset: number): number {
-  const value = view.getUint32(offset) * U32 + view.getUint32(offset + 4);
-  if (!Number.isSafeInteger(value)) throw corrupt("a number leaves the safe integers");
-  return value;
 }
 
 function corrupt(reason: string): Corruption {

@@ -4,10 +4,13 @@
  * segment's: the next one starts only behind a CLOSED one (22), and it passed its check before it came into
  * the lease (35).
  */
+import { NO_ENTRY, nextEntry } from "../ids.ts";
 import { ledgerKey, segmentKey } from "../items.ts";
 import type { LedgerTail } from "../lease.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import type { Version } from "../ports.ts";
+import { type ProducersIn, restoreProducers } from "./restore-producers.ts";
+import { beforeSegment } from "./segment-end.ts";
 import type { LogIdentity, OpenedSegment } from "./start-segment.ts";
 
 /** Undefined: the ledger is not open any more, or not this log's; recover it. */
@@ -17,15 +20,43 @@ export async function resumeSegment(
   tail: LedgerTail,
   known: OpenedSegment | undefined,
 ): Promise<OpenedSegment | undefined> {
-  const segment = isSame(known, tail) ? known : await readSegment(ports, log, tail);
+  const segment: ResumedSegment | undefined = isSame(known, tail)
+    ? known
+    : await readSegment(ports, log, tail);
   if (segment === undefined) return undefined;
   const { ledgerId } = segment.ledger.item;
   const firstEntry = (tail.lastAddConfirmed + 1) as typeof tail.lastAddConfirmed;
+  const producers = await restoreProducers(ports, await producersIn(ports, log, segment, tail, known));
   ports.trace.emit({ event: "segment-resumed", log: log.log, ledgerId, firstEntry });
-  return { ...segment, lastTimestampMs: tail.lastTimestampMs, tail };
+  return { ...segment, lastTimestampMs: tail.lastTimestampMs, producers, tail };
 }
 
-function isSame(known: OpenedSegment | undefined, tail: LedgerTail): boolean {
+/**
+ * Who left the ledger itself reads only what others have added since, unless a later snapshot is nearer. A
+ * ledger without an entry says nothing yet: what came before it does.
+ */
+async function producersIn(
+  ports: LedgerPorts,
+  log: LogIdentity,
+  { first, item, ledger }: ResumedSegment,
+  { producersAt, lastAddConfirmed: through }: LedgerTail,
+  known: OpenedSegment | undefined,
+): Promise<ProducersIn | undefined> {
+  const left = known?.ledger.item.ledgerId === ledger.item.ledgerId ? known : undefined;
+  const where = { ledger: ledger.item, segment: item.number, through };
+  const since = left?.tail?.lastAddConfirmed;
+  if (left !== undefined && since === through)
+    return { ...where, from: nextEntry(through), known: left.producers };
+  if (through === NO_ENTRY) return (await beforeSegment(ports, log.log, first)).producersIn;
+  if (producersAt === undefined) return undefined;
+  if (left === undefined || since === undefined || since < producersAt)
+    return { ...where, from: producersAt };
+  return { ...where, from: nextEntry(since), known: left.producers };
+}
+
+type ResumedSegment = Pick<OpenedSegment, "first" | "item" | "ledger">;
+
+function isSame(known: OpenedSegment | undefined, tail: LedgerTail): known is OpenedSegment {
   if (known === undefined || known.ledger.item.ledgerId !== tail.ledgerId) return false;
   return sameVersion(known.ledger.version, tail.ledgerVersion);
 }
@@ -38,7 +69,7 @@ async function readSegment(
   ports: LedgerPorts,
   log: LogIdentity,
   tail: LedgerTail,
-): Promise<OpenedSegment | undefined> {
+): Promise<ResumedSegment | undefined> {
   const readAtMs = ports.clock.nowMs();
   const ledger = await ports.metadata.get(ledgerKey(tail.ledgerId), "consistent");
   if (ledger?.item.kind !== "ledger" || ledger.item.state !== "OPEN") return undefined;
@@ -47,6 +78,5 @@ async function readSegment(
   const first = origin.firstSeqNum;
   const item = (await ports.metadata.get(segmentKey(log.log, first), "consistent"))?.item;
   if (item?.kind !== "segment" || item.ledgerId !== tail.ledgerId) return undefined;
-  const { lastTimestampMs } = tail;
-  return { first, item, ledger: { ...ledger, item: ledger.item, readAtMs }, lastTimestampMs };
+  return { first, item, ledger: { ...ledger, item: ledger.item, readAtMs } };
 }

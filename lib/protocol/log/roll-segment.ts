@@ -20,7 +20,8 @@ export async function rollSegment(
   const closed = await writer.close();
   const end = await segmentEnd(ports, full.first, closed);
   if (end.end > full.first) {
-    const place = placeBehind(full, end, "rolled");
+    // Nothing was outstanding: what this process knows of the producers is all there is.
+    const place = { ...placeBehind(full, end, "rolled"), producers: full.producers };
     const [start] = await Promise.all([
       startSegment(ports, log, place, request.avoid),
       completeSegment(ports, log.log, { ...full.item, first: full.first }, completionOf(closed, end)),

@@ -5,13 +5,14 @@
  */
 import { assert } from "../assert.ts";
 import { insufficientRegions } from "../errors.ts";
-import { type LogIncarnation, NO_ENTRY, type SeqNum } from "../ids.ts";
+import { type EntryId, type LogIncarnation, NO_ENTRY, type SegmentNumber, type SeqNum } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
 import { type ClosedLedger, fragmentAt } from "../ledger/ledger-metadata.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import { writeSet } from "../ledger/write-set.ts";
 import { readAnyCopy } from "../reads/read-any-copy.ts";
 import { decodeRecordSetHead, nextSeqNumOf } from "./record-set.ts";
+import type { ProducersIn } from "./restore-producers.ts";
 import { lastAtOrBelow } from "./segments.ts";
 
 export interface SegmentEnd {
@@ -19,6 +20,8 @@ export interface SegmentEnd {
   readonly end: SeqNum;
   /** Timestamps after it are no lower. Undefined if the ledger holds no entry that says so. */
   readonly lastTimestampMs: number | undefined;
+  /** The entry from which the log's producers can be restored, as the last entry says. */
+  readonly producersAt?: EntryId | undefined;
 }
 
 /**
@@ -41,22 +44,40 @@ export async function segmentEnd(
   const head = decodeRecordSetHead(copy.entry.payload, `entry ${lastEntry} of ledger ${ledgerId}`);
   const end = nextSeqNumOf(head);
   assert(end >= first, `rule 22: the segment that starts at ${first} ends at ${end}`);
-  return { end, lastTimestampMs: head.lastTimestampMs };
+  return { end, lastTimestampMs: head.lastTimestampMs, producersAt: head.producersAt };
+}
+
+/** Where the producers of a log are written down whose last entry is the ledger's. */
+export function producersIn(
+  ledger: ClosedLedger,
+  segment: SegmentNumber,
+  { producersAt }: SegmentEnd,
+): ProducersIn | undefined {
+  if (producersAt === undefined) return undefined;
+  return { ledger, segment, from: producersAt, through: ledger.lastEntry };
+}
+
+/** What a segment goes on from whose ledger holds no entry. */
+export interface Before {
+  readonly lastTimestampMs: number;
+  readonly producersIn?: ProducersIn | undefined;
 }
 
 /**
- * The last timestamp before a segment that holds no entry. Every segment before the last one holds records
- * (rule 24), so the one before it tells; if that is trimmed and gone, nothing is left to compare with.
+ * What came before a segment that holds no entry. Every segment before the last one holds records (rule 24),
+ * so the one before it tells; if that is trimmed and gone, nothing is left to compare with.
  */
-export async function lastTimestampBefore(
-  ports: LedgerPorts,
-  log: LogIncarnation,
-  first: SeqNum,
-): Promise<number> {
-  if (first === 0) return 0;
+export async function beforeSegment(ports: LedgerPorts, log: LogIncarnation, first: SeqNum): Promise<Before> {
+  if (first === 0) return NOTHING;
   const before = await lastAtOrBelow(ports.metadata, log, (first - 1) as SeqNum, "consistent");
-  if (before?.kind !== "segment") return 0;
+  if (before?.kind !== "segment") return NOTHING;
   const ledger = (await ports.metadata.get(ledgerKey(before.item.ledgerId), "consistent"))?.item;
-  if (ledger?.kind !== "ledger" || ledger.state !== "CLOSED") return 0;
-  return (await segmentEnd(ports, before.first, ledger)).lastTimestampMs ?? 0;
+  if (ledger?.kind !== "ledger" || ledger.state !== "CLOSED") return NOTHING;
+  const end = await segmentEnd(ports, before.first, ledger);
+  return {
+    lastTimestampMs: end.lastTimestampMs ?? 0,
+    producersIn: producersIn(ledger, before.item.number, end),
+  };
 }
+
+const NOTHING: Before = { lastTimestampMs: 0 };

@@ -10,7 +10,13 @@ import type { LogRecord, RecordInput, RecordPosition } from "./operations.ts";
 import type { LogIdentity } from "./start-segment.ts";
 
 /** Reads up to `count` records from `from` on, as far as that is cheap; what cannot be read is left out. */
-export type RecordsAt = (log: LogIdentity, from: SeqNum, count: number) => Promise<readonly LogRecord[]>;
+export type RecordsAt = (log: LogIdentity, from: SeqNum, count: number) => Promise<RecordsThere>;
+
+export interface RecordsThere {
+  readonly records: readonly LogRecord[];
+  /** Where the batches begin that they belong to. */
+  readonly batchStarts: ReadonlySet<SeqNum>;
+}
 
 export async function seqNumMismatch(
   log: LogIdentity,
@@ -30,24 +36,28 @@ export async function seqNumMismatch(
   });
 }
 
-/** The batch as it stands at `expected`, if it does: all of one entry, with the same bytes. */
+/** The batch as it stands at `expected`, if it does: one whole batch, with the same bytes. */
 async function earlierAttempt(
   log: LogIdentity,
   records: readonly RecordInput[],
   expected: SeqNum,
   recordsAt: RecordsAt,
 ) {
-  const withNext = await recordsAt(log, expected, records.length + 1);
+  const { records: withNext, batchStarts } = await recordsAt(log, expected, records.length + 1);
   const there = withNext.slice(0, records.length);
   const next = withNext[records.length];
   const first = there[0];
   const last = there.at(-1);
   if (first === undefined || last === undefined || there.length !== records.length) return undefined;
-  const startsEntry = first.dlsn.slot === 0 && last.dlsn.slot === records.length - 1;
-  const endsEntry = next === undefined || next.dlsn.slot === 0;
+  const inside = there.slice(1).some(({ seqNum }) => batchStarts.has(seqNum));
+  const isBatch = batchStarts.has(expected) && !inside && endsBatch(last, next, batchStarts);
   const same = there.every((record, index) => sameRecord(record, records[index]));
-  if (!startsEntry || !endsEntry || !same) return undefined;
+  if (!isBatch || !same) return undefined;
   return { already_appended: true, start: onWire(first), last: onWire(last) };
+}
+
+function endsBatch(last: LogRecord, next: LogRecord | undefined, starts: ReadonlySet<SeqNum>): boolean {
+  return next === undefined || starts.has((last.seqNum + 1) as SeqNum);
 }
 
 function sameRecord(there: LogRecord, given: RecordInput | undefined): boolean {

@@ -18,6 +18,8 @@ import { abandonLedger } from "../ledger/delete-ledger.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import type { LedgerDigest, Versioned } from "../ports.ts";
 import { type UpdatePorts, updateItem } from "../update-item.ts";
+import type { ProducerTable } from "./producer-table.ts";
+import type { ProducersIn } from "./restore-producers.ts";
 
 /** What of a log never changes. */
 export type LogIdentity = Pick<LogItem, "name" | "log" | "config">;
@@ -31,6 +33,8 @@ export interface SegmentPlace {
   readonly replaces?: LedgerId;
   /** Timestamps start no lower. */
   readonly lastTimestampMs: number;
+  /** Where the log's producers are written down. Absent: it remembers none. */
+  readonly producersIn?: ProducersIn | undefined;
   /** For the trace. */
   readonly how: "opened" | "rolled" | "replaced-empty";
 }
@@ -41,6 +45,8 @@ export interface OpenedSegment {
   readonly item: SegmentItem;
   readonly ledger: CreatedLedger;
   readonly lastTimestampMs: number;
+  /** The log's producers; whoever writes to the segment keeps them up to date. */
+  readonly producers: ProducerTable;
   /** Where to go on in it. Absent: its ledger is fresh. */
   readonly tail?: LedgerTail;
 }
@@ -57,7 +63,7 @@ export type SegmentStart =
 export async function startSegment(
   ports: LedgerPorts,
   log: LogIdentity,
-  place: SegmentPlace,
+  place: SegmentPlace & { readonly producers: ProducerTable },
   avoid: ReadonlySet<BookieId>,
 ): Promise<SegmentStart> {
   const ledger = await createLedger(ports, {
@@ -84,10 +90,10 @@ export async function startSegment(
     await abandon(ports, ledgerId, error instanceof Error ? error.message : String(error));
     throw error;
   }
-  const { first, lastTimestampMs, how } = place;
+  const { first, lastTimestampMs, producers, how } = place;
   const { region } = ports;
   ports.trace.emit({ event: "segment-opened", log: log.log, firstSeqNum: first, ledgerId, region, how });
-  return { kind: "started", segment: { first, item, ledger, lastTimestampMs } };
+  return { kind: "started", segment: { first, item, ledger, lastTimestampMs, producers } };
 }
 
 /** The number after that of the item found last. */

@@ -20,6 +20,7 @@ import type { LogPorts, OwnerAnswer, OwnerRequest } from "./log-ports.ts";
 import type { LogWriter } from "./log-writer.ts";
 import type { Ownership } from "./operations.ts";
 import type { OwnerCalls } from "./owner-calls.ts";
+import { ownerLimits } from "./owner-limits.ts";
 import { checkRegion, knownRegions } from "./prefer-region.ts";
 import { restartPause } from "./restart-pause.ts";
 import { lastItem } from "./segments.ts";
@@ -51,7 +52,7 @@ export class OwnerTransfer {
   async transfer(log: LogIdentity, writer: LogWriter, to: Region): Promise<Ownership> {
     this.#checkTarget(to);
     const { clock } = this.ports;
-    const giveUpAtMs = clock.monotonicMs() + limits.transferTimeoutMs;
+    const giveUpAtMs = clock.monotonicMs() + ownerLimits.transferTimeoutMs;
     let reason: unknown;
     for (let attempt = 1; clock.monotonicMs() < giveUpAtMs; attempt++) {
       const now = await ownershipOf(this.ports, log);
@@ -81,7 +82,7 @@ export class OwnerTransfer {
   async leave(log: LogIdentity, writer: LogWriter): Promise<boolean> {
     const { clock, topology, region } = this.ports;
     const nowMs = clock.monotonicMs();
-    if (nowMs - (this.#triedAtMs.get(log.log) ?? Number.NEGATIVE_INFINITY) < limits.handOverPauseMs)
+    if (nowMs - (this.#triedAtMs.get(log.log) ?? Number.NEGATIVE_INFINITY) < ownerLimits.handOverPauseMs)
       return false;
     this.#noteTry(log.log, nowMs);
     for (const other of knownRegions(topology)) {
@@ -151,7 +152,7 @@ export class OwnerTransfer {
   }
 
   #ask(log: LogIdentity, region: Region, request: OwnerRequest): Promise<OwnerAnswer> {
-    return this.calls.request(log, region, request, limits.transferTimeoutMs / 2);
+    return this.calls.request(log, region, request, ownerLimits.transferTimeoutMs / 2);
   }
 
   #checkTarget(to: Region): void {

@@ -79,7 +79,9 @@ export class WriterTenure {
     const tail = this.#tail;
     this.#tail = undefined;
     if (tail === undefined) return undefined;
-    return await resumeSegment(this.ports, this.log, tail, this.#left);
+    const left = this.#left;
+    this.#left = undefined; // what it knows of producers is brought up to date in place, once
+    return await resumeSegment(this.ports, this.log, tail, left);
   }
 
   /** How the ledger writer of a segment that was opened or resumed in this tenure begins. */

@@ -46,6 +46,7 @@ const ack: AppendAck = {
   durableIn: [EAST, WEST],
   epoch: segmentNumber(2),
   ownerRegion: WEST,
+  duplicate: true,
 };
 const notOwner = new FencelineError("not_owner", {
   message: "another owns it",
@@ -77,6 +78,8 @@ describe("calls of another region's append function", () => {
   it.each<AppendCall>([
     { operation: "append", request },
     { operation: "append", request: { log: LOG, records: [] } },
+    { operation: "append", request: { log: LOG, records: [], producer: { id: "p", epoch: 2, seq: 0 } } },
+    { operation: "append", request: { log: LOG, records: [], idempotencyKey: "k" } },
     { operation: "can-own", log: logIncarnation("l1") },
     { operation: "settle", log: LOG },
     { operation: "ask", request: { kind: "hand-over", log: LOG, to: EAST } },

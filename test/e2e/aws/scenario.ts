@@ -156,7 +156,7 @@ export async function largeFile(
   const log = "large";
   const client = cloud.client(into);
   await retrying(patience, client, (one) => one.createLog(log, {}));
-  const append = new OrderedAppend({ ...patience, client, log, mode: "exclusive", at: 0, token: "large" });
+  const append = new OrderedAppend({ ...patience, client, log, mode: "exclusive", at: 0 });
   const sent = createHash("sha256");
   for (let batch = 0; batch < megabytes; batch++) {
     const records = Array.from({ length: 16 }, (_, index) => blockOf(batch * 16 + index));

@@ -25,8 +25,10 @@ describe("a warm writer", () => {
       p.sendingBatch([text, `${text}'`]).then(({ start }) => void order.push(start.seqNum)),
     );
     await w.idle();
-    expect(w.faults.count({ client: "P", call: "add", about: limits.pendingAddsMax })).toBe(3);
-    expect(w.faults.count({ client: "P", call: "add", about: limits.pendingAddsMax + 1 })).toBe(0);
+    // The first alone, then as many as an entry holds, then the rest.
+    expect([1, 2, 3, 4].map((about) => w.faults.count({ client: "P", call: "add", about }))).toEqual([
+      3, 3, 3, 0,
+    ]);
     expect(order).toEqual([]);
     stuck.release();
     await w.run(Promise.all(all));
@@ -38,6 +40,21 @@ describe("a warm writer", () => {
       [1, 2, 0],
       [1, 2, 1],
     ]);
+  });
+
+  test("sends whole entries up to its window, and smaller ones while few are in flight", async () => {
+    const w = await LogWorld.make();
+    const p = w.client("P");
+    await p.append("first");
+    const stuck = w.faults.hold({ client: "P", port: "bookie", call: "add", about: 1 });
+    const whole = Array.from({ length: 9 }, () => p.sendingBatch(numbers(1_000)));
+    const few = Array.from({ length: 3 }, () => p.sendingBatch(["x"]));
+    await w.idle();
+    const sent = (entry: number) => w.faults.count({ client: "P", call: "add", about: entry }) > 0;
+    expect(numbers(12).map((entry) => sent(Number(entry)))).toEqual([...Array(10).fill(true), false, false]);
+    stuck.release();
+    await w.run(Promise.all([...whole, ...few]));
+    expect([sent(10), sent(11)]).toEqual([true, false]);
   });
 
   test("asks the metadata nothing in a steady append", async () => {
@@ -59,6 +76,7 @@ describe("a warm writer", () => {
       last: { seqNum: 2, dlsn: { segment: 2, entry: 0, slot: 1 } },
       tail: 3,
       durableIn: ["east", "north"],
+      duplicate: false,
       epoch: 2,
       ownerRegion: "east",
     } satisfies { [Key in keyof AppendAck]: unknown });
@@ -190,6 +208,26 @@ describe("rolling and capacity", () => {
       segments.slice(1).map(() => "writer"),
     );
     expect(await w.client("T", "west").read(0)).toEqual(numbers(20));
+  });
+
+  test("a segment rolls when it is old and holds anything, at the next append", async () => {
+    const w = await LogWorld.make({ segmentAgeMaxMs: 60_000 });
+    const p = w.client("P");
+    const numbers = async () => (await w.run(p.reads.segments(LOG))).map(({ number }) => number);
+    await p.append("a");
+    await w.world.clock.advance(59_000);
+    await p.append("b");
+    expect(await numbers()).toEqual([1]);
+    await w.world.clock.advance(1_000);
+    expect(await numbers()).toEqual([1]);
+    await p.append("c", "d");
+    expect(await numbers()).toEqual([1, 2]);
+    // Whoever comes next rolls too, if it goes on in the same ledger.
+    await w.world.clock.advance(200_000);
+    await p.append("e");
+    expect(await numbers()).toEqual([1, 2, 3]);
+    expect(w.world.trace.filter(({ event }) => event === "recovery-started")).toEqual([]);
+    expect(await p.read(0)).toEqual(["a", "b", "c", "d", "e"]);
   });
 
   test("a segment rolls when its ledger has as many fragments as metadata may hold (rule 6)", async () => {

@@ -49,6 +49,26 @@ test("O1: failures far apart are not one outage", () => {
   expect(isSilent()).toBe(false);
 });
 
+test("O1: a call that was sent before the last answer, and fails after it, is no failure", () => {
+  const { clock, seen, isSilent } = evidence();
+  const askedAtMs = clock.monotonicMs();
+  clock.jump(20_000);
+  seen.noteAnswer(east);
+  for (let count = 0; count < limits.ownerFailuresMin; count++) {
+    clock.jump(limits.ownerSilenceMs);
+    seen.noteFailure(east, askedAtMs);
+  }
+  expect(isSilent()).toBe(false);
+});
+
+test("O1: an outage that is over is no silence", () => {
+  const { clock, fail, isSilent } = evidence();
+  fail(limits.ownerFailuresMin, limits.ownerSilenceMs);
+  expect(isSilent()).toBe(true);
+  clock.jump(limits.ownerFailureGapMaxMs);
+  expect(isSilent()).toBe(false);
+});
+
 test("O2: an owner that was seen just now is left alone, however silent its region is", () => {
   const { clock, seen, fail } = evidence();
   seen.noteOwner(log, west);

@@ -4,8 +4,8 @@
  *     node --import tsx test/protocol/placement/many-cases.ts [--cases N] [--ledgers N] [--seed N]
  *         [--processes N] [--json]
  *
- * Prints what was seen; exits 1 if a case went wrong, naming it, or if a share is too far from even. The cases
- * are divided among processes, which the numbers do not depend on.
+ * Prints what was seen; exits 1 if a case went wrong, naming it, or if a share is too far from even. The
+ * cases are divided among processes, which the numbers do not depend on.
  */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -43,12 +43,13 @@ const ledgers = wholeNumber("ledgers", values.ledgers);
 const seed = wholeNumber("seed", values.seed);
 const processes = wholeNumber("processes", values.processes);
 
-/** Runs part of the cases in a process of its own. Throws what it says when one of them went wrong. */
+/** Runs part of the cases in a process of its own, which says so itself when one of them went wrong. */
 async function partOfCases(many: number, first: number): Promise<CaseCounts> {
   const script = fileURLToPath(import.meta.url);
   const options = ["--cases", many, "--first", first, "--seed", seed].map(String);
-  const { stdout } = await promisify(execFile)(process.execPath, [...process.execArgv, script, ...options]);
-  return JSON.parse(stdout);
+  const running = promisify(execFile)(process.execPath, [...process.execArgv, script, ...options]);
+  running.child.stderr?.pipe(process.stderr);
+  return JSON.parse((await running).stdout);
 }
 
 function sum(parts: readonly CaseCounts[]): CaseCounts {
@@ -101,5 +102,10 @@ function printText(counts: CaseCounts, shares: readonly NamedShares[], seconds: 
   print(`${seconds} s`);
 }
 
-if (values.first === undefined) await runAll();
-else print(JSON.stringify(runCases(cases, seed, wholeNumber("first", values.first, 0))));
+try {
+  if (values.first === undefined) await runAll();
+  else print(JSON.stringify(runCases(cases, seed, wholeNumber("first", values.first, 0))));
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 1;
+}

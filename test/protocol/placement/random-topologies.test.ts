@@ -22,11 +22,11 @@ test("the script ends with its counts in one line, and refuses what it does not 
   const script = fileURLToPath(new URL("./many-cases.ts", import.meta.url));
   const run = (...options: string[]) =>
     promisify(execFile)(process.execPath, ["--import", "tsx", script, ...options]);
-  const { stdout } = await run("--cases", "50", "--ledgers", "100", "--processes", "3", "--json");
+  const { stdout } = await run("--cases", "20", "--ledgers", "50", "--json");
   const printed = JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
-  // Three processes have seen what one sees.
-  expect(printed).toMatchObject({ ...runCases(50, 1), cases: 50 });
+  // Two processes have seen what one sees.
+  expect(printed).toMatchObject({ ...runCases(20, 1), cases: 20 });
   expect(printed.shares).toHaveLength(4);
   expect(printed.shares[0]).toMatchObject({ rack: expect.any(Number) });
   await expect(run("--cases", "many")).rejects.toMatchObject({ code: 2 });
-});
+}, 60_000);

@@ -33,7 +33,7 @@ export interface CaseCounts {
   replacementsRefused: number;
 }
 
-/** So many cases of a seed from number `first` on; each is drawn by itself, so that parts make up the whole. */
+/** So many cases of a seed from number `first` on; each is drawn by itself: parts make up the whole. */
 export function runCases(cases: number, seed: number, first = 0): CaseCounts {
   const counts: CaseCounts = {
     cases: 0,

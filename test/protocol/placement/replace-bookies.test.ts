@@ -7,7 +7,7 @@ import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts
 import { placeEnsemble } from "../../../lib/protocol/placement/place-ensemble.ts";
 import { replaceBookies } from "../../../lib/protocol/placement/replace-bookies.ts";
 import { SeededRandom } from "../../sim/seeded-random.ts";
-import { canBeRefilled, freshBookies } from "./refillings.ts";
+import { canBeRefilled, freshBookies, isNoFurther } from "./refillings.ts";
 import {
   bookie,
   named,
@@ -305,12 +305,13 @@ describe("W8: at true indices", () => {
   });
 });
 
-test("B5: an ensemble that is not legal gets no worse in any write set, and now and then better", () => {
+test("B5: one that is not legal gets no worse in any write set, and is refilled where it can be", () => {
   const random = new SeededRandom(9, "anomalous");
   const seen = { illegal: 0, healed: 0, refused: 0 };
   for (let run = 0; run < 3_000; run++) {
     const candidates = [...regionsOf([6, 4, 2]), ...topology("unknown:2")];
-    const ensembleSize = random.integer(3, 7);
+    const othersMayLeave = random.chance(0.3);
+    const ensembleSize = random.integer(3, othersMayLeave ? 5 : 7);
     const writeQuorum = random.integer(2, ensembleSize);
     const minRegions = random.integer(2, Math.min(3, writeQuorum));
     const sizes = {
@@ -323,12 +324,22 @@ test("B5: an ensemble that is not legal gets no worse in any write set, and now 
     if (checkEnsemble(ensemble, sizes).kind === "legal") continue;
     seen.illegal++;
     const positions = random.shuffled([...ensemble.keys()]).slice(0, random.integer(1, 2));
-    const othersMayLeave = random.chance(0.3);
-    const answer = replaceBookies(replacement(candidates, sizes, ensemble, positions, { othersMayLeave }));
+    const gone = new Set(random.chance(0.5) ? [random.pick(candidates).place.region] : []);
+    const regionStates = new Map([...gone].map((one) => [one, "lost" as const]));
+    const more = { othersMayLeave, regionStates };
+    const answer = replaceBookies(replacement(candidates, sizes, ensemble, positions, more));
+    const fresh = freshBookies(candidates, ensemble, new Set(), gone);
+    const before = ensemble.map(({ place }) => place.region);
+    const isGood = (after: readonly Region[]) => isNoFurther(before, after, sizes);
+    const wanted = { ensemble, failed: positions, fresh, sizes, othersMayLeave, isGood };
+    expect(answer.kind, `${before} ${JSON.stringify(sizes)} ${positions}`).toBe(
+      canBeRefilled(wanted) ? "ensemble" : "refused",
+    );
     if (answer.kind === "refused") {
       seen.refused++;
       continue;
     }
+    expect(isGood(answer.ensemble.map(({ place }) => place.region))).toBe(true);
     expect(checkEnsemble(answer.ensemble, sizes, ensemble)).toEqual({ kind: "legal" });
     if (checkEnsemble(answer.ensemble, sizes).kind === "legal") seen.healed++;
   }

@@ -45,4 +45,14 @@ describe("others may leave", () => {
     expect(tally(regionRing(answer))).toEqual({ a: 4, b: 4, c: 4 });
     expect(answer.filter((member) => full.includes(member))).toHaveLength(10);
   });
+
+  test("one of no known region makes room as well, where known ones would be too many beside it", () => {
+    const cloud = topology("unknown:1,a:2,b:2,c:1");
+    const mixed = named(cloud, "unknown.1", "a.1", "b.1", "c.1");
+    const failed = replacement(cloud, "4/3/3 m2", mixed, [3]);
+    expect(checkEnsemble(mixed, failed.replication)).toEqual({ kind: "legal" });
+    expect(replaceBookies(failed).kind).toBe("refused");
+    const answer = placed(replaceBookies({ ...failed, othersMayLeave: true }));
+    expect(regionRing(answer)).toEqual(["b", "a", "b", "a"]);
+  });
 });

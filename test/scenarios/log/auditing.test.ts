@@ -6,6 +6,7 @@ import { createLedger } from "../../../lib/protocol/ledger/create-ledger.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { Auditor } from "../../../lib/protocol/log/audit.ts";
 import { auditLimits } from "../../../lib/protocol/log/audit-limits.ts";
+import type { RegionState } from "../../../lib/protocol/placement/placement.ts";
 import { LOG, type LogClient, LogWorld } from "./log-world.ts";
 
 const east = region("east");
@@ -176,6 +177,35 @@ describe("ledgers that are in nobody's way any more", () => {
     expect(Object.values(await w.chain(former)).filter((one) => one !== "end")).toEqual([]);
     for (const id of chain) expect(await w.ledgerState(id)).toBe("DELETED");
   });
+});
+
+test("29: a deletion that was left half way is finished, and the name is free", async () => {
+  const { w, p, q } = await world();
+  await p.append("a");
+  await p.release();
+  const end = w.faults.fail({ client: "Q", port: "metadata", call: "remove" });
+  expect(await w.run(q.appends.deleteLog(LOG))).toBe("deleting");
+  end();
+  expect(await audit(w)).toMatchObject({ deleted: 1, failures: 0 });
+  await w.createAgain();
+  expect(await w.client("P2", "east").append("b")).toEqual(["at 0"]);
+});
+
+test("E4: what a lost region left is looked after by the others, and only if it is called lost", async () => {
+  const { w, p } = await world({ segmentBytesMax: 1 });
+  await p.append("a", "b");
+  await w.trim(1);
+  old(w);
+  const { ports, appends } = w.client("A", "north");
+  const auditor = new Auditor(ports, (log, to) => appends.transferOwner(log, to));
+  const saying = (state: RegionState) => {
+    ports.topology.states = () => ({ bookies: new Map(), regions: new Map([[east, state]]) });
+  };
+  saying("draining");
+  expect(await w.run(auditor.pass())).toMatchObject({ ledgers: 0, segmentsRemoved: 0 });
+  saying("lost");
+  expect(await w.run(auditor.pass())).toMatchObject({ ledgers: 2, segmentsRemoved: 1, failures: 0 });
+  expect(await states(w)).toEqual(["CLOSED"]);
 });
 
 describe("a log with a preferred region", () => {

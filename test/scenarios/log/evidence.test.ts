@@ -147,6 +147,21 @@ test("a caller without patience is no evidence: its forwarded append may merely 
   expect((await owners(w)).every((owner) => owner === "east")).toBe(true);
 });
 
+test("many callers without patience at once are no evidence either", async () => {
+  const { w } = await ownedByEast();
+  const q = w.client("Q", "west");
+  expect(await q.append("b")).toEqual(["at 1"]);
+  const callers = 2 * limits.ownerFailuresMin;
+  w.faults.hold({ client: "Q", port: "region", call: "append" }, "before", callers);
+  const sending = Array.from({ length: callers }, (_, index) =>
+    q.appends.append({ log: LOG, records: [recordOf(`${index}`)], timeoutMs: 50 }).catch((reason) => reason),
+  );
+  await w.run(Promise.all(sending));
+  await w.world.clock.advance(limits.ownerSilenceMs);
+  expect((await q.append("c"))[0]).toMatch(/^at /);
+  expect((await owners(w)).every((owner) => owner === "east")).toBe(true);
+});
+
 test("an append in doubt is answered once its owner counts as silent, not when time is up", async () => {
   const { w } = await ownedByEast();
   const q = w.client("Q", "west");

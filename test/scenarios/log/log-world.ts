@@ -54,6 +54,7 @@ const anySizes = () => ({ kind: "accepted", warnings: [] }) as const;
 
 export interface LogWorldFields extends Partial<WorldFields> {
   readonly segmentBytesMax?: number;
+  readonly segmentAgeMaxMs?: number;
   /** The processes of a region pass a writer lease. Without, each opens segments of its own. */
   readonly leases?: boolean;
   /** What a client makes of its region's lease table: the table as it is, unless a story breaks a rule. */
@@ -79,16 +80,18 @@ export class LogWorld {
 
   private constructor(
     readonly world: World,
-    segmentBytesMax: number,
+    segments: Pick<LogConfig, "segmentBytesMax" | "segmentAgeMaxMs">,
     private readonly fields: Pick<LogWorldFields, "leases" | "wrongLeases" | "forwarding">,
   ) {
-    this.config = { replication: world.replication, digest: "crc32", segmentBytesMax };
+    this.config = { replication: world.replication, digest: "crc32", ...segments };
   }
 
   /** A world with the log created. */
   static async make(fields: LogWorldFields = {}): Promise<LogWorld> {
-    const { segmentBytesMax = 1024 * 1024, ...world } = fields;
-    const w = new LogWorld(await World.make({ ...FIELDS, ...world }), segmentBytesMax, fields);
+    const { segmentBytesMax = 1024 * 1024, segmentAgeMaxMs, ...world } = fields;
+    const age = segmentAgeMaxMs === undefined ? {} : { segmentAgeMaxMs };
+    const segments = { segmentBytesMax, ...age };
+    const w = new LogWorld(await World.make({ ...FIELDS, ...world }), segments, fields);
     const creation = w.client("creator", "east").appends.createLog(LOG, w.config);
     w.#log = (await w.world.run(creation)).description.log;
     w.#clients.clear();
@@ -285,9 +288,18 @@ export class LogClient {
     return this.appends.append({ log: LOG, records, ...condition });
   }
 
-  /** Appends each text as a batch of its own; "at N", or the error's code and side effects. */
+  /**
+   * Appends each text as a batch and an entry of its own, one after another; "at N", or the error's code and
+   * side effects.
+   */
   append(...texts: string[]): Promise<string[]> {
-    return this.w.run(this.sending(...texts));
+    return this.w.run(this.oneByOne(texts));
+  }
+
+  async oneByOne(texts: readonly string[]): Promise<string[]> {
+    const answers: string[] = [];
+    for (const text of texts) answers.push(...(await this.sending(text)));
+    return answers;
   }
 
   /** Lets go of the pen, as a function does at the end of its request. */

@@ -119,6 +119,30 @@ describe("takeover", () => {
     expect(await owners(w)).toEqual(["east"]);
   });
 
+  test("appends that wait for one question learn of one failure, however many they are", async () => {
+    const { w, q } = await ownedByEast();
+    w.faults.hold({ client: "Q", port: "region", call: "canOwn" }, "before", limits.ownerFailuresMin - 1);
+    const told = await q.append("b", "c", "d", "e");
+    expect([...told].sort()).toEqual(["at 1", "at 2", "at 3", "at 4"]);
+    expect(await owners(w)).toEqual(["east"]);
+  });
+
+  test("forwards that fail long after the owner answered others take nothing over", async () => {
+    const { w, q } = await ownedByEast();
+    await q.append("b");
+    w.faults.hold({ client: "Q", port: "region", call: "append" }, "before", limits.ownerFailuresMin);
+    const lost: Promise<string[]>[] = [];
+    for (let count = 0; count < limits.ownerFailuresMin; count++) {
+      lost.push(q.sending("lost"));
+      await w.world.clock.advance(limits.ownerSilenceMs / 2);
+    }
+    await w.world.clock.advance(limits.appendDeadlineMs - limits.ownerSilenceMs * 2);
+    expect(await q.append("c")).toEqual(["at 2"]);
+    await w.run(Promise.all(lost));
+    expect(await q.append("d")).toEqual(["at 3"]);
+    expect(await owners(w)).toEqual(["east"]);
+  });
+
   test("an owner that refuses is alive: its refusals, slow as they may be, take nothing over", async () => {
     const { w, q } = await ownedByEast();
     for (let round = 0; round < 8; round++) {

@@ -58,14 +58,15 @@ describe("a transfer", () => {
     const writing = async (client: typeof p, name: string) => {
       for (const text of texts(name)) await client.sendingBatch([text]);
     };
-    const load = Promise.all([writing(p, "p"), writing(q, "q"), writing(n, "n")]);
+    const busy = ["p", "s", "t", "u"].map((name) => writing(p, name));
+    const load = Promise.all([...busy, writing(q, "q"), writing(n, "n")]);
     const moving = async () => {
       for (const to of ["west", "north", "east", "west"]) await n.appends.transferOwner(LOG, region(to));
     };
     await w.run(Promise.all([load, moving()]));
     const log = await w.client("T", "north").read(0);
-    expect(log).toHaveLength(91);
-    for (const name of ["p", "q", "n"]) {
+    expect(log).toHaveLength(1 + 6 * 30);
+    for (const name of ["p", "s", "t", "u", "q", "n"]) {
       expect(log.filter((text) => text.startsWith(name))).toEqual(texts(name));
     }
     expect((await owners(w)).at(-1)).toBe("west");

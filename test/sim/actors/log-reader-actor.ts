@@ -33,8 +33,8 @@ export async function readLog(actor: Actor<LogReaderPlan>): Promise<void> {
 }
 
 export async function askTail({ reads }: LogFunctions, log: LogName, strong: boolean): Promise<Answer> {
-  const { tail, upToDate } = await reads.tail(log, strong ? "strong" : "local");
-  return { kind: "records", contents: [], tail, upToDate };
+  const { tail, upToDate, sealed } = await reads.tail(log, strong ? "strong" : "local");
+  return { kind: "records", contents: [], tail, upToDate, ...(sealed ? { sealed } : {}) };
 }
 
 export async function readRecords(
@@ -46,11 +46,16 @@ export async function readRecords(
 ): Promise<Answer> {
   const consistency = strong ? "strong" : "local";
   try {
-    const { records, tail, upToDate } = await reads.read({ log, from: seqNum(from), limit, consistency });
+    const { records, tail, upToDate, sealed } = await reads.read({
+      log,
+      from: seqNum(from),
+      limit,
+      consistency,
+    });
     const dense = records.every((record, index) => record.seqNum === from + index);
     // A record out of its place is no record that anyone appended.
     const contents = records.map(({ body }) => (dense ? contentOf(body) : -1));
-    return { kind: "records", contents, tail, upToDate };
+    return { kind: "records", contents, tail, upToDate, ...(sealed ? { sealed } : {}) };
   } catch (error) {
     if (!hasCode(error, "position_unwritten")) throw error;
     return { kind: "records", contents: [], tail: Number(error.details.tail), upToDate: true };

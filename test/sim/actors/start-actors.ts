@@ -8,6 +8,9 @@ import { readLedgers } from "./ledger-reader-actor.ts";
 import { recoverLedgers } from "./ledger-recoverer-actor.ts";
 import { writeLedgers } from "./ledger-writer-actor.ts";
 import { appendToLog } from "./log-appender-actor.ts";
+import { callAppends } from "./log-caller-actor.ts";
+import { endLogs } from "./log-ender-actor.ts";
+import { keepLog } from "./log-keeper-actor.ts";
 import { readLog } from "./log-reader-actor.ts";
 import { recoverLog } from "./log-recoverer-actor.ts";
 
@@ -43,6 +46,12 @@ function act(actor: Actor<ActorPlan>): Promise<void> {
       return appendToLog(actor as Actor<typeof plan>);
     case "log-reader":
       return readLog(actor as Actor<typeof plan>);
+    case "log-caller":
+      return callAppends(actor as Actor<typeof plan>);
+    case "log-keeper":
+      return keepLog(actor as Actor<typeof plan>);
+    case "log-ender":
+      return endLogs(actor as Actor<typeof plan>);
     case "log-recoverer":
       return recoverLog(actor as Actor<typeof plan>);
     case "ledger-collector":

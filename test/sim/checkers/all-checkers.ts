@@ -7,6 +7,7 @@ import type { Checker } from "./checker.ts";
 import { closedSealed } from "./closed-sealed.ts";
 import { closedWhole } from "./closed-whole.ts";
 import { ensembleChanges } from "./ensemble-changes.ts";
+import { functionCheckers } from "./function-checkers.ts";
 import { ledgerTransitions } from "./ledger-transitions.ts";
 import { linearizableLogs } from "./linearizable-logs.ts";
 import { noAlarms } from "./no-alarms.ts";
@@ -36,4 +37,5 @@ export const checkers: readonly Checker[] = [
   segmentsChain,
   noAlarms,
   linearizableLogs,
+  ...functionCheckers,
 ];

@@ -69,12 +69,33 @@ function wrongEnsemble(
 
 /** Each new last fragment against the one before it: a writer's change, or recovery's own ones at the close. */
 function wrongChange(old: LedgerMetadata, item: LedgerMetadata): string | undefined {
+  const byWriter = item.state === "OPEN";
   let before = old.fragments.at(-1);
   for (const fragment of item.fragments.slice(old.fragments.length - 1)) {
     if (before === undefined) return undefined;
-    const wrong = wrongStep(before, fragment, item.replication);
+    const wrong = wrongMove(before, fragment, byWriter) ?? wrongStep(before, fragment, item.replication);
     if (wrong !== undefined) return wrong;
     before = fragment;
+  }
+  return undefined;
+}
+
+/**
+ * A member that stays in a writer's ensemble keeps its position. Recovery replaces again and again before it
+ * writes anything down, and copies whatever is not held to where it then belongs: one that left may be back
+ * elsewhere.
+ */
+function wrongMove(
+  { ensemble: before }: Fragment,
+  { ensemble: after }: Fragment,
+  byWriter: boolean,
+): string | undefined {
+  if (after.length !== before.length) return `an ensemble of ${before.length} became one of ${after.length}`;
+  for (const [position, { id }] of after.entries()) {
+    const stood = before.findIndex((member) => member.id === id);
+    if (byWriter && stood >= 0 && stood !== position) {
+      return `${id} was moved from position ${stood} to ${position}`;
+    }
   }
   return undefined;
 }
@@ -84,11 +105,6 @@ function wrongStep(
   { ensemble: after }: Fragment,
   replication: Replication,
 ): string | undefined {
-  if (after.length !== before.length) return `an ensemble of ${before.length} became one of ${after.length}`;
-  for (const [position, { id }] of after.entries()) {
-    const stood = before.findIndex((member) => member.id === id);
-    if (stood >= 0 && stood !== position) return `${id} was moved from position ${stood} to ${position}`;
-  }
   const [was, is] = [spans(before, replication), spans(after, replication)];
   const worse = is.findIndex((regions, entry) => regions < Math.min(replication.minRegions, was[entry] ?? 0));
   if (worse < 0) return undefined;

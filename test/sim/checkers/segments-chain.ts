@@ -4,7 +4,13 @@
  * the new key; only an item of an empty segment is given to another ledger; a completion says the truth.
  */
 import { type LogIncarnation, NO_ENTRY } from "../../../lib/protocol/ids.ts";
-import { ledgerKey, type SegmentItem, segmentsPartition, seqNumOfKey } from "../../../lib/protocol/items.ts";
+import {
+  ledgerKey,
+  logKey,
+  type SegmentItem,
+  segmentsPartition,
+  seqNumOfKey,
+} from "../../../lib/protocol/items.ts";
 import type { LedgerMetadata } from "../../../lib/protocol/ledger/ledger-metadata.ts";
 import { decodeRecordSetHead, nextSeqNumOf } from "../../../lib/protocol/log/record-set.ts";
 import type { Versioned } from "../../../lib/protocol/ports.ts";
@@ -34,6 +40,9 @@ function wrongSegment(
 ): string | undefined {
   const first = seqNumOfKey(after.key);
   const { item } = after;
+  // A late put may win where everything was taken away, by a trim or a deletion; its check finds that out (25).
+  const ofLog = world.table.get(logKey(log))?.item;
+  if (ofLog?.kind === "log" && (ofLog.trimPoint > first || ofLog.state === "deleting")) return undefined;
   const chain = world.table.query({ partition: segmentsPartition(log), order: "ascending", limit: 10_000 });
   const index = chain.findIndex((one) => one.key.sort === after.key.sort);
   const previous = chain[index - 1];
@@ -48,7 +57,10 @@ function wrongSegment(
     const end = endOf(world, first, before.item);
     if (end !== first) return `item ${first} is given to another ledger; its own ends at ${end}`;
   }
-  if (previous === undefined) return first === 0 ? undefined : `the first item is put at ${first}`;
+  if (previous === undefined) {
+    // What was before an empty segment may have been trimmed since; the item itself is never gone (31).
+    return first === 0 || before !== undefined ? undefined : `the first item is put at ${first}`;
+  }
   if (previous.item.kind !== "segment") return `an item is put at ${first}, behind the end of the log`;
   const end = endOf(world, seqNumOfKey(previous.key), previous.item);
   if (end !== first) return `an item is put at ${first}; the segment before it ends at ${end}`;

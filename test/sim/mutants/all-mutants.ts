@@ -1,9 +1,12 @@
 /** Every wrong version of the protocol that a checker must catch. */
 import { bookieMutants } from "./bookie-mutants.ts";
 import { collectionMutants } from "./collection-mutants.ts";
+import { leaseMutants } from "./lease-mutants.ts";
+import { lifeMutants } from "./life-mutants.ts";
 import { logMutants } from "./log-mutants.ts";
 import { metadataMutants } from "./metadata-mutants.ts";
 import type { Mutant } from "./mutant.ts";
+import { ownerMutants } from "./owner-mutants.ts";
 import { placementMutants } from "./placement-mutants.ts";
 import { readerMutants } from "./reader-mutants.ts";
 import { recoveryMutants } from "./recovery-mutants.ts";
@@ -17,5 +20,8 @@ export const allMutants: readonly Mutant[] = [
   ...metadataMutants,
   ...collectionMutants,
   ...logMutants,
+  ...leaseMutants,
+  ...ownerMutants,
+  ...lifeMutants,
   ...placementMutants,
 ];

@@ -122,6 +122,6 @@ export const bookieMutants: readonly Mutant[] = [
         to: `    if (marker?.kind === "tombstone") {`,
       },
     ],
-    profiles: ["lossy", "storm", "combined"],
+    profiles: ["damage"],
   },
 ];

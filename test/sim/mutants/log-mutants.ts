@@ -7,7 +7,7 @@ const START = "lib/protocol/log/start-segment.ts";
 const COMPLETE = "lib/protocol/log/complete-segment.ts";
 const READER = "lib/protocol/log/log-reader.ts";
 const DECIDE = "lib/protocol/log/decide-appends.ts";
-const JUDGE = "lib/protocol/log/judge-mismatch.ts";
+const JUDGE = "lib/protocol/log/judge-refusal.ts";
 const ACTIVE = "lib/protocol/log/active-segment.ts";
 
 const ALL = ["storm", "combined", "freeze", "lossy"];
@@ -32,7 +32,7 @@ export const logMutants: readonly Mutant[] = [
     patches: [
       {
         file: OPEN,
-        from: "  if (end.end === last.first) return await placeInstead(ports, log, last, end);\n",
+        from: "  if (end.end === last.first) return await placeInstead(ports, log, last, saidBy(last, ledger, end));\n",
         to: `  if (end.end === last.first) return placeBehind(last, { ...end, end: (end.end + 1) as SeqNum }, "opened");\n`,
       },
     ],
@@ -131,11 +131,11 @@ export const logMutants: readonly Mutant[] = [
       },
       {
         file: OPEN,
-        from: "  if (end.end === last.first) return await placeInstead(ports, log, last, end);\n",
+        from: "  if (end.end === last.first) return await placeInstead(ports, log, last, saidBy(last, ledger, end));\n",
         to: `  if (end.end === last.first) {
     const own = { ...last.item, first: last.first };
     void completeSegment(ports, log.log, own, completionOf(ledger, end));
-    return await placeInstead(ports, log, last, end);
+    return await placeInstead(ports, log, last, saidBy(last, ledger, end));
   }\n`,
       },
     ],
@@ -147,7 +147,7 @@ export const logMutants: readonly Mutant[] = [
     patches: [
       {
         file: DECIDE,
-        from: `    const isInDoubt = one.kind === "sent" && one.entryId <= lastAddPushed;`,
+        from: `    const isInDoubt = one.entryId <= lastAddPushed;`,
         to: "    const isInDoubt = verdicts.size < 0;",
       },
     ],
@@ -183,9 +183,14 @@ export const logMutants: readonly Mutant[] = [
     patches: [
       {
         file: ACTIVE,
-        from: `      this.#inFlight.push({ kind: "mismatch", append, actual: this.#nextSeqNum });
-      this.#tellMismatches();`,
-        to: "      this.events.mismatch(append, this.#nextSeqNum);",
+        from: `      this.#inFlight.push(placed);
+      if (placed.kind === "sent") this.#send(placed);`,
+        to: `      if (placed.kind === "refused") {
+        this.events.refused(placed);
+        continue;
+      }
+      this.#inFlight.push(placed);
+      this.#send(placed);`,
       },
     ],
     profiles: ALL,

@@ -22,6 +22,7 @@ import {
 } from "./draw-faults.ts";
 import { topologyChanges } from "./draw-topology.ts";
 import { drawWorld } from "./draw-world.ts";
+import { drawFunctionPlan, functionProfileNames } from "./function-profiles.ts";
 
 export interface Profile {
   readonly name: string;
@@ -29,10 +30,14 @@ export interface Profile {
   readonly tails: readonly [probability: number, ms: number];
   /** Whether ledgers are deleted and swept while others use them. */
   readonly collects?: boolean;
+  /** Range of the time in which actors work. */
+  readonly lastsMs?: readonly [least: number, most: number];
   /** Whether bookies and regions come and go. */
   readonly changes?: boolean;
   faults(scene: Scene): Fault[];
 }
+
+const LASTS_MS: readonly [number, number] = [12_000, 170_000];
 
 const light = (scene: Scene) => messageFaults(scene, 0.3, 0.05);
 const some = (scene: Scene, probability: number, make: (scene: Scene) => Fault[]) =>
@@ -138,6 +143,19 @@ export const profiles: readonly Profile[] = [
     ],
   },
   {
+    // Storage is away for more than a minute before it comes back; ledgers have to be left open for longer.
+    name: "damage",
+    tails: [0.05, 2_000],
+    lastsMs: [90_000, 170_000],
+    faults: (scene) => [
+      ...damage(scene),
+      ...messageFaults(scene, 0.5, 0.3),
+      ...cuts(scene, scene.random.integer(0, 4)),
+      ...some(scene, 0.3, (one) => bookieOutages(one, one.random.integer(1, 2))),
+      ...some(scene, 0.3, (one) => stops(one, 3, 0.5)),
+    ],
+  },
+  {
     name: "topology",
     tails: [0.03, 1_000],
     changes: true,
@@ -152,16 +170,19 @@ export const profiles: readonly Profile[] = [
   },
 ];
 
-export const profileNames: readonly string[] = profiles.map(({ name }) => name);
+export const profileNames: readonly string[] = [...profiles.map(({ name }) => name), ...functionProfileNames];
 
 export function drawPlan(profileName: string, seed: number): Plan {
+  const name = profileName === "functions" ? turnOf(functionProfileNames, seed) : profileName;
+  const withFunctions = drawFunctionPlan(name, seed);
+  if (withFunctions !== undefined) return withFunctions;
   const profile = profiles.find(({ name }) => name === profileName);
   if (profile === undefined) {
     throw new RangeError(`no profile ${profileName}; there are ${profileNames.join(", ")}`);
   }
   const random = new SeededRandom(seed, `plan ${profile.name}`);
   const world = drawWorld(random, ...profile.tails, profile.changes);
-  const workMs = random.logBetween(12_000, 170_000);
+  const workMs = random.logBetween(...(profile.lastsMs ?? LASTS_MS));
   const stage = { random, world, workMs };
   const actors =
     profile.collects === true ? [...ledgerActors(stage), ...collectors(stage)] : drawActors(stage);
@@ -170,10 +191,15 @@ export function drawPlan(profileName: string, seed: number): Plan {
   return { seed, profile: profile.name, world, actors, faults, workMs, calmMs, recoverWithinMs: 60_000 };
 }
 
-/** The profile of a seed when none is asked for: they take turns. */
+/** The profile of a seed when none is asked for: those without functions take turns; `functions` is the others. */
 export function profileOf(seed: number): string {
-  return profileNames[seed % profileNames.length] ?? "combined";
+  return turnOf(
+    profiles.map(({ name }) => name),
+    seed,
+  );
 }
+
+const turnOf = (names: readonly string[], seed: number): string => names[seed % names.length] ?? "combined";
 
 /** Ledgers alone, a log alone, or both in one world. */
 function drawActors(stage: Stage): ActorPlan[] {

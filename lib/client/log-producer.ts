@@ -1,0 +1,90 @@
+/**
+ * Appends to a log as a producer: each batch is in the log once and behind the one before, whatever is lost
+ * on the way and whoever else appends.
+ *
+ * K1 One batch at a time is under way, in the order of the calls. It is sent again under its own seq until it
+ *    is acknowledged, refused, or the patience ends; of all its copies, late ones too, one counts.
+ * K2 A seq is given to other records only if the batch that had it is certainly not in the log.
+ * K3 After a batch that stays in doubt the next one begins a new epoch: a copy that is still on its way is
+ *    refused from then on, and the order holds.
+ * K4 A producer that the log has forgotten begins anew, unless the batch is in doubt: then nobody knows any
+ *    more.
+ */
+import type { AppendAckJson } from "../api/append-wire.ts";
+import { BatchInDoubtError, type BatchOutcome } from "./batch-outcome.ts";
+import { hasProblemCode, type ProblemError, RequestError } from "./client-errors.ts";
+import type { LogClient } from "./log-client.ts";
+import { wireTexts } from "./record-texts.ts";
+import { type Patience, Retries } from "./retry.ts";
+
+export interface LogProducerFields extends Patience {
+  readonly client: LogClient;
+  readonly log: string;
+  /** Names this producer and no other: random, unless it is to be taken up again with a higher epoch. */
+  readonly id: string;
+  /** Higher than any that this id had before; 0 if absent. */
+  readonly epoch?: number;
+}
+
+/** Outcomes that the server does not know, though a repetition finds them out. */
+const REPEATABLE = ["unknown_outcome", "insufficient_regions"] as const;
+
+export class LogProducer {
+  #epoch: number;
+  #seq = 0;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly fields: LogProducerFields) {
+    this.#epoch = fields.epoch ?? 0;
+  }
+
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** Throws BatchInDoubtError, or the RequestError of a batch that is not in the log. */
+  append(records: readonly Uint8Array[]): Promise<BatchOutcome> {
+    const appended = this.#last.then(() => this.#append(records)); // K1
+    this.#last = appended.catch(() => undefined);
+    return appended;
+  }
+
+  async #append(records: readonly Uint8Array[]): Promise<BatchOutcome> {
+    const retries = new Retries(this.fields);
+    let inDoubt = false;
+    for (;;) {
+      try {
+        const ack = await this.#send(records, retries.requestMs);
+        this.#seq += records.length;
+        return { kind: "appended", ack };
+      } catch (error) {
+        if (!(error instanceof RequestError)) throw error;
+        if (!inDoubt && this.#wasForgotten(error)) {
+          this.#seq = 0; // K4
+          continue;
+        }
+        inDoubt ||= error.sideEffects === "possible";
+        const mayRetry = error.retryable || REPEATABLE.some((code) => hasProblemCode(error, code));
+        if (mayRetry && (await retries.next(error))) continue;
+        if (!inDoubt) throw error; // K2
+        this.#epoch += 1; // K3
+        this.#seq = 0;
+        throw new BatchInDoubtError(undefined, records.length, error);
+      }
+    }
+  }
+
+  #send(records: readonly Uint8Array[], timeoutMs: number): Promise<AppendAckJson> {
+    const { format, texts } = wireTexts(records);
+    const { client, log, id } = this.fields;
+    const producer = { id, epoch: this.#epoch, seq: this.#seq };
+    return client
+      .within(timeoutMs)
+      .append(log, { records: texts.map((body) => ({ body })), producer }, format);
+  }
+
+  #wasForgotten(error: RequestError): error is ProblemError {
+    const isGap = hasProblemCode(error, "producer_seq_gap");
+    return isGap && error.problem.known_producer === false && this.#seq > 0;
+  }
+}

@@ -1,0 +1,35 @@
+/** Bounds of takeovers and transfers beside those in limits.ts. Their relations are asserted on load. */
+import { assert } from "../assert.ts";
+import { limits } from "../limits.ts";
+
+export const ownerLimits = {
+  /**
+   * Within so long a time appends resume after a process, or a region, is lost. A process: its lease runs out
+   * (2 s), the next one looks (40 ms at most), and recovers (1 to 2 s). An owner's region: an append in
+   * flight is watched (350 ms), three questions stay without an answer (three times 700 ms and a pause of
+   * 200 ms at most), and the next owner recovers. Recovery is given what is left; the relation is asserted.
+   */
+  resumeMs: 5_000,
+  recoveryUsualMs: 1_900,
+  /** Failures whose names are kept beside their count: more than are under way at a time. */
+  ownerFailuresNamed: 16,
+  /** Time for a log to change its owner: the opening of a segment, and the wait for the pen before it. */
+  transferTimeoutMs: 20_000,
+  /** Wait for the owner to settle a tail before one's own region takes over. */
+  settleWaitMs: 1_500,
+  /** Pause before a region that is draining, or cannot own, tries again to hand a log over. */
+  handOverPauseMs: 2_000,
+} as const;
+
+assert(
+  limits.leaseTtlMs + 2 * limits.leasePollMs + ownerLimits.recoveryUsualMs <= ownerLimits.resumeMs &&
+    limits.ownerWatchMs +
+      limits.ownerFailuresMin * (limits.ownerAskTimeoutMs + 2 * limits.ownerRetryPauseMs) +
+      ownerLimits.recoveryUsualMs <=
+      ownerLimits.resumeMs,
+  "appends resume in time after the loss of a process, and of a region",
+);
+assert(
+  limits.leaseWaitMs + limits.segmentOpenTimeoutMs < ownerLimits.transferTimeoutMs,
+  "a transfer outlives one wait for the lease and one opening of a segment",
+);

@@ -1,0 +1,115 @@
+/**
+ * Where a read begins that names no seq_num: the first record at or behind a DLSN, the first one no older
+ * than a time, or the last few before the tail. What was trimmed away is skipped. Queries and bookie reads
+ * grow with the logarithm of the log's length, also in a log of many segments.
+ *
+ * E1 A strong seek asks consistently: no segment that was there before is missed. A local one may be behind.
+ */
+import { entryId, type SeqNum } from "../ids.ts";
+import { logKey } from "../items.ts";
+import type { ReadConsistency } from "../ledger/ledger-reader.ts";
+import type { Consistency } from "../ports.ts";
+import { findSegment } from "./find-segment.ts";
+import { findTimestamp } from "./find-timestamp.ts";
+import { LogReader, type ReaderPorts } from "./log-reader.ts";
+import type { Dlsn, ReadPlace } from "./operations.ts";
+import { ReadCollector } from "./read-collector.ts";
+import { decodeRecordSetHead } from "./record-set.ts";
+import type { ChainItem, SegmentAt } from "./segments.ts";
+import type { LogIdentity } from "./start-segment.ts";
+
+/** Throws what reads throw. */
+export async function seek(
+  ports: ReaderPorts,
+  log: LogIdentity,
+  place: ReadPlace,
+  consistency: ReadConsistency,
+): Promise<SeqNum> {
+  const search = new Seek(ports, log, consistency);
+  const found = await search.find(place);
+  return Math.max(found, await search.trimPoint()) as SeqNum;
+}
+
+class Seek {
+  readonly #queries: Consistency;
+
+  constructor(
+    private readonly ports: ReaderPorts,
+    private readonly log: LogIdentity,
+    private readonly consistency: ReadConsistency,
+  ) {
+    this.#queries = consistency === "strong" ? "consistent" : "stale"; // E1
+  }
+
+  async find(place: ReadPlace): Promise<SeqNum> {
+    switch (place.kind) {
+      case "dlsn":
+        return await this.#dlsn(place.dlsn);
+      case "timestamp":
+        return await this.#timestamp(place.timestampMs);
+      case "tail-offset":
+        return Math.max(0, (await this.#tail()) - place.count) as SeqNum;
+    }
+  }
+
+  async trimPoint(): Promise<SeqNum> {
+    const item = (await this.ports.metadata.get(logKey(this.log.log), this.#queries))?.item;
+    return item?.kind === "log" ? item.trimPoint : (0 as SeqNum);
+  }
+
+  async #dlsn({ segment: number, entry, slot }: Dlsn): Promise<SeqNum> {
+    const isBefore = (item: ChainItem) => item.item.number <= number;
+    const { before, after } = await this.#segment(isBefore);
+    if (before?.kind === "segment" && before.item.number === number) {
+      const read = await this.#known(before).reader.read(entry, this.consistency);
+      if (read.kind === "undecided") throw read.error;
+      if (read.kind === "entry") {
+        const name = `entry ${entry} of ledger ${before.item.ledgerId}`;
+        const { firstSeqNum, count } = decodeRecordSetHead(read.entry.payload, name);
+        return (firstSeqNum + Math.min(slot, count)) as SeqNum;
+      }
+    }
+    // Between two segments, or behind what the segment holds.
+    return after ?? (await this.#tail());
+  }
+
+  async #timestamp(timestampMs: number): Promise<SeqNum> {
+    const isBefore = (item: ChainItem, isLast: boolean) => this.#startsBefore(item, isLast, timestampMs);
+    const { before, after } = await this.#segment(isBefore);
+    if (before?.kind !== "segment") return after ?? (0 as SeqNum);
+    const known = this.#known(before);
+    const place = await findTimestamp(known, before.first, timestampMs, this.consistency);
+    if (place.kind === "at") return place.seqNum;
+    if (place.read.kind === "undecided") throw place.read.error;
+    return before.first; // deleted meanwhile: below the trim point
+  }
+
+  /** Whether the segment's first entry is older. One that holds nothing counts as young. */
+  async #startsBefore(item: ChainItem, isLast: boolean, timestampMs: number): Promise<boolean> {
+    if (item.kind === "end") return false;
+    const read = await this.#known(item).reader.read(entryId(0), this.consistency);
+    if (read.kind === "undecided") throw read.error;
+    // A DELETED ledger was trimmed away, or as the last never held anything (rule 28).
+    if (read.kind === "deleted" || read.kind === "missing") return !isLast;
+    if (read.kind !== "entry") return false;
+    const name = `entry 0 of ledger ${item.item.ledgerId}`;
+    return decodeRecordSetHead(read.entry.payload, name).firstTimestampMs < timestampMs;
+  }
+
+  #segment(isBefore: Parameters<typeof findSegment>[3]) {
+    return findSegment(this.ports.metadata, this.log.log, this.#queries, isBefore);
+  }
+
+  async #tail(): Promise<SeqNum> {
+    const goal = {
+      consistency: this.consistency,
+      collector: ReadCollector.ofNothing(),
+      begin: "last",
+    } as const;
+    return (await new LogReader(this.ports, this.log, goal).run()).tail;
+  }
+
+  #known({ item }: SegmentAt) {
+    return this.ports.known.of(item.ledgerId);
+  }
+}

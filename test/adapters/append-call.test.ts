@@ -1,0 +1,40 @@
+/** What functions of two regions say to each other about an append arrives as it was said. */
+import { expect, test } from "vitest";
+import { decodeAppendCall, encodeAppendCall } from "../../lib/adapters/aws/append-call.ts";
+import { decodeAck, encodeAck } from "../../lib/adapters/aws/owner-call.ts";
+import { entryId, logName, region, segmentNumber, seqNum } from "../../lib/protocol/ids.ts";
+import type { AppendRequest } from "../../lib/protocol/log/operations.ts";
+
+const throughJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+const plain: AppendRequest = {
+  log: logName("orders/eu"),
+  records: [
+    { body: Uint8Array.of(0, 255), headers: [[Uint8Array.of(1), Uint8Array.of()]], timestampMs: 7 },
+    { body: Uint8Array.of(), headers: [] },
+  ],
+};
+
+test.each<[string, Partial<AppendRequest>]>([
+  ["a plain append", {}],
+  ["a condition, a route and a deadline", { matchSeqNum: seqNum(0), route: "refuse", timeoutMs: 900 }],
+  ["a producer", { producer: { id: "p1", epoch: 0, seq: 2 ** 40 } }],
+  ["an idempotency key", { idempotencyKey: "k-1" }],
+])("%s", (_, more) => {
+  const call = { operation: "append", request: { ...plain, ...more } } as const;
+  expect(decodeAppendCall(throughJson(encodeAppendCall(call)))).toEqual(call);
+});
+
+test.each([true, false])("an acknowledgement, duplicate: %s", (duplicate) => {
+  const dlsn = (slot: number) => ({ segment: segmentNumber(3), entry: entryId(2), slot });
+  const ack = {
+    start: { seqNum: seqNum(10), dlsn: dlsn(0), timestampMs: 1 },
+    last: { seqNum: seqNum(11), dlsn: dlsn(1), timestampMs: 2 },
+    tail: seqNum(12),
+    durableIn: [region("us-east-1")],
+    duplicate,
+    epoch: segmentNumber(3),
+    ownerRegion: region("us-east-1"),
+  };
+  expect(decodeAck(throughJson(encodeAck(ack)))).toEqual(ack);
+});

@@ -1,0 +1,109 @@
+/** Producers, keys and places over HTTP: what is taken, what is answered, and what is refused. */
+import { describe, expect, test } from "vitest";
+import { apiUnderTest, problemIn } from "./api-under-test.ts";
+
+async function withLog() {
+  const surface = apiUnderTest();
+  await surface.send("PUT", "/v1/logs/orders");
+  const append = (body: object, headers: Record<string, string> = {}) =>
+    surface.sendJson("POST", "/v1/logs/orders/records", body, headers);
+  return { ...surface, append };
+}
+
+const batch = (...bodies: string[]) => ({ records: bodies.map((body) => ({ body })) });
+const producer = (seq: number, epoch = 0) => ({ producer: { id: "p1", epoch, seq } });
+
+describe("a producer in the body", () => {
+  test("is told of duplicates with their positions, of gaps and of stale epochs", async () => {
+    const { append } = await withLog();
+    const first = await (await append({ ...batch("a", "b"), ...producer(0) })).json();
+    expect(first).toMatchObject({ duplicate: false, start: { seq_num: 0 }, end: 2 });
+    await append(batch("somebody's"));
+    const again = await append({ ...batch("a", "b"), ...producer(0) });
+    expect(again.status).toBe(200);
+    expect(await again.json()).toMatchObject({ duplicate: true, start: { seq_num: 0 }, end: 2, tail: 3 });
+    const gap = await append({ ...batch("d"), ...producer(3) });
+    expect([gap.status, await problemIn(gap)]).toMatchObject([
+      409,
+      { code: "producer_seq_gap", expected_seq: 2, received_seq: 3, side_effects: "none" },
+    ]);
+    await append({ ...batch("c"), ...producer(0, 1) });
+    const stale = await append({ ...batch("d"), ...producer(2, 0) });
+    expect([stale.status, await problemIn(stale)]).toMatchObject([
+      403,
+      { code: "producer_fenced", current_epoch: 1, retryable: false },
+    ]);
+  });
+
+  test.each([
+    [{ id: "p1", epoch: 0 }, /producer\/seq/],
+    [{ id: "p1", epoch: -1, seq: 0 }, /producer\/epoch/],
+    [{ id: "p1", epoch: 0, seq: 0.5 }, /producer\/seq/],
+    [{ id: "a b", epoch: 0, seq: 0 }, /producer\/id has 1 to 64 printable ASCII/],
+    [{ id: "p1", epoch: 0, seq: 0, sequence: 0 }, /sequence/],
+    ["p1", /producer/],
+  ])("%j is refused", async (given, detail) => {
+    const { append } = await withLog();
+    const answer = await append({ ...batch("a"), producer: given });
+    expect(answer.status).toBe(400);
+    expect((await problemIn(answer)).detail).toMatch(detail);
+  });
+});
+
+describe("Idempotency-Key", () => {
+  test("answers a repetition with the first one's positions, and refuses other records with 422", async () => {
+    const { logs, send, append } = await withLog();
+    const key = { "idempotency-key": "0d5f-1" };
+    await append(batch("a"), key);
+    expect(await (await append(batch("a"), key)).json()).toMatchObject({ duplicate: true, end: 1 });
+    const other = await append(batch("b"), key);
+    expect([other.status, await problemIn(other)]).toMatchObject([422, { code: "idempotency_conflict" }]);
+    const octets = await send("POST", "/v1/logs/orders/records", {
+      body: Uint8Array.of(0, 255),
+      headers: { "content-type": "application/octet-stream", "idempotency-key": "0d5f-2" },
+    });
+    expect(octets.status).toBe(200);
+    expect(logs.appended.map(({ idempotencyKey }) => idempotencyKey)).toEqual(["0d5f-1", "0d5f-2"]);
+  });
+
+  test("that is no key, or comes with a producer, is refused", async () => {
+    const { append } = await withLog();
+    for (const key of ["", "two words", "x".repeat(65)]) {
+      const answer = await append(batch("a"), { "idempotency-key": key });
+      expect(answer.status).toBe(400);
+      expect((await problemIn(answer)).detail).toMatch(/Idempotency-Key has 1 to 64/);
+    }
+    const both = await append({ ...batch("a"), ...producer(0) }, { "idempotency-key": "k" });
+    expect((await problemIn(both)).detail).toMatch(/a producer or an Idempotency-Key, not both/);
+  });
+});
+
+describe("where a read begins", () => {
+  test("at a seq_num, a DLSN, a time, or so many records before the tail", async () => {
+    const { send, append } = await withLog();
+    const records = [10, 20, 30].map((timestamp) => ({ body: String(timestamp), timestamp }));
+    await append({ records });
+    const bodies = async (query: string) => {
+      const answer = await send("GET", `/v1/logs/orders/records?${query}`);
+      const json = (await answer.json()) as { records: { body: string }[] };
+      return json.records.map(({ body }) => body);
+    };
+    expect(await bodies("seq_num=2")).toEqual(["30"]);
+    expect(await bodies("dlsn=0000000000000001-0000000000000000-00001")).toEqual(["20", "30"]);
+    expect(await bodies("timestamp=11")).toEqual(["20", "30"]);
+    expect(await bodies("tail_offset=1")).toEqual(["30"]);
+    expect(await bodies("tail_offset=9")).toEqual(["10", "20", "30"]);
+  });
+
+  test.each([
+    ["seq_num=1&tail_offset=1", /takes one of seq_num, dlsn, timestamp, tail_offset/],
+    ["dlsn=1-2-3", /no DLSN/],
+    ["timestamp=yesterday", /timestamp/],
+    ["tail_offset=-1", /tail_offset/],
+  ])("%s is refused", async (query, detail) => {
+    const { send } = await withLog();
+    const answer = await send("GET", `/v1/logs/orders/records?${query}`);
+    expect(answer.status).toBe(400);
+    expect((await problemIn(answer)).detail).toMatch(detail);
+  });
+});

@@ -1,0 +1,76 @@
+/** `fenceline owner` and `fenceline verify`, as a user types them. */
+import { describe, expect, test } from "vitest";
+import { RunningCloud } from "../local/running-cloud.ts";
+import { FaultyEndpoint } from "./faulty-endpoint.ts";
+import { at, run } from "./run-command.ts";
+
+describe("owner", () => {
+  test("show, transfer, prefer", async () => {
+    await using endpoint = await FaultyEndpoint.open();
+    const fenceline = at(endpoint);
+    await fenceline("create orders --prefer us-west-2");
+    expect(await fenceline("owner show orders")).toMatchObject({
+      code: 0,
+      out: "orders has no owner yet: nothing was appended; it prefers us-west-2\n",
+    });
+    expect(await fenceline("owner transfer orders --to us-west-2")).toMatchObject({
+      code: 0,
+      out: "orders is owned by us-west-2, in segment 4\n",
+    });
+    expect((await fenceline("owner prefer orders us-east-1")).out).toBe("orders prefers us-east-1\n");
+    expect((await fenceline("owner prefer orders")).out).toBe("orders prefers no region\n");
+    expect(JSON.parse((await fenceline("owner show orders --output json")).out)).toEqual({
+      log: "orders",
+      owner: "us-west-2",
+      epoch: 4,
+    });
+  });
+
+  test("a log that is not there, and a transfer to nowhere", async () => {
+    await using endpoint = await FaultyEndpoint.open();
+    const fenceline = at(endpoint);
+    expect(await fenceline("owner show nowhere")).toMatchObject({ code: 4, out: "" });
+    expect(await fenceline("owner transfer orders")).toMatchObject({ code: 2, out: "" });
+  });
+});
+
+describe("verify", () => {
+  test("passes on a sound cloud, tells what it saw, and deletes its logs", async () => {
+    await using running = await RunningCloud.start();
+    const endpoints = running.cloud.regions().flatMap(({ url }) => ["--endpoint", url]);
+    const args = ["verify", ...endpoints, "--appenders", "6", "--logs", "2", "--duration", "1"];
+    const { code, out, err } = await run([...args, "--json", "--timeout", "20"]);
+    const report = JSON.parse(out);
+    expect({ code, err, report }).toMatchObject({
+      code: 0,
+      err: "",
+      report: { passed: true, violationCount: 0, logs: 2, unknown: 0, refused: 0 },
+    });
+    expect(report.acknowledged).toBe(report.records);
+    expect(report.strongReads).toBe(report.acknowledged);
+    expect((await running.client("us-east-1").listLogs({ prefix: "verify-" })).logs).toEqual([]);
+    const text = await run([...args, "--follow-owner", "--keep"]);
+    expect(text.out).toMatch(/^passed: 0 violations\nlogs +2, with .*longest gap/s);
+    expect((await running.client("us-east-1").listLogs({ prefix: "verify-" })).logs).toHaveLength(2);
+  }, 40_000);
+
+  test("fails with exit code 3 where a server loses what it acknowledged", async () => {
+    await using endpoint = await FaultyEndpoint.open();
+    const { logs } = endpoint;
+    const append = logs.append.bind(logs);
+    let count = 0;
+    logs.append = async (request) => {
+      const ack = await append(request);
+      if (++count === 5) logs.logs.get(request.log)?.records.pop();
+      return ack;
+    };
+    const args = ["verify", "--endpoint", endpoint.url, "--appenders", "2", "--duration", "1"];
+    const { code, out, err } = await run([...args, "--retry-for", "2", "--json"]);
+    expect(code).toBe(3);
+    expect(err).toMatch(/The logs are kept: verify-/);
+    const report = JSON.parse(out);
+    expect(report.passed).toBe(false);
+    const promises = report.violations.map((one: { promise: string }) => one.promise);
+    expect(promises).toEqual(expect.arrayContaining(["C2", "C6"]));
+  }, 30_000);
+});

@@ -1,0 +1,108 @@
+/**
+ * A client that appends through the `append` functions of regions, mostly its own, and gives up on an answer
+ * after a while: it then does not know whether its records are in the log, and sends others.
+ */
+import { type FencelineError, hasCode } from "../../../lib/protocol/errors.ts";
+import { type LogName, logName, type Region, region, seqNum } from "../../../lib/protocol/ids.ts";
+import type { AppendAck } from "../../../lib/protocol/log/operations.ts";
+import { pause, within } from "../../../lib/protocol/waiting.ts";
+import { payloadOf } from "../content.ts";
+import { callFunctions } from "../function-calls.ts";
+import type { Answer, Content } from "../history.ts";
+import type { LogCallerPlan } from "../plan.ts";
+import type { SimulatedProcess } from "../simulated-process.ts";
+import type { World } from "../world.ts";
+import type { Actor } from "./actor.ts";
+
+const RETRY_MS = 200;
+
+export async function callAppends(actor: Actor<LogCallerPlan>): Promise<void> {
+  const { plan, random } = actor;
+  const log = logName(plan.log);
+  await createThroughFunction(actor, log);
+  const expected = { tail: 0 };
+  const underWay = new Set<Promise<void>>();
+  while (actor.takesOne()) {
+    const appended = append(actor, log, expected).finally(() => underWay.delete(appended));
+    underWay.add(appended);
+    while (underWay.size >= plan.window) await Promise.race(underWay);
+    if (random.chance(0.7)) await actor.rest();
+  }
+}
+
+async function append(actor: Actor<LogCallerPlan>, log: LogName, expected: { tail: number }): Promise<void> {
+  const { world, random, plan, process } = actor;
+  const contents = Array.from({ length: random.integer(1, 4) }, () => world.newContent());
+  const match = random.chance(plan.matches) ? expected.tail : undefined;
+  const there = random.chance(plan.roams) ? region(random.pick(world.plan.world.regions)) : process.region;
+  const request = { kind: "append", log, contents, match } as const;
+  const call: AppendCall = { log, contents, match, size: random.integer(0, 16), timeoutMs: plan.patienceMs };
+  const answer = await world.history.record(process, request, () =>
+    appendThrough(world, process, there, call),
+  );
+  if (answer.kind === "stored") expected.tail = Math.max(expected.tail, answer.at + contents.length);
+  if (answer.kind === "mismatch") expected.tail = answer.actual;
+}
+
+export interface AppendCall {
+  readonly log: LogName;
+  readonly contents: readonly Content[];
+  readonly match: number | undefined;
+  /** Bytes of each record beside its number. */
+  readonly size: number;
+  /** The caller's patience in ms. */
+  readonly timeoutMs: number;
+}
+
+export async function appendThrough(
+  world: World,
+  process: SimulatedProcess,
+  there: Region,
+  { log, contents, match, size, timeoutMs }: AppendCall,
+): Promise<Answer> {
+  const records = contents.map((content) => ({ body: payloadOf(content, size), headers: [] }));
+  const condition = match === undefined ? {} : { matchSeqNum: seqNum(match) };
+  const request = { log, records, ...condition };
+  try {
+    const ack = await within(process.clock, timeoutMs, "the append function", () =>
+      callFunctions<AppendAck>(world, process, there, {
+        isRepeatable: false,
+        about: { kind: "append", isForwarded: false, request },
+        act: (appends, delivered = request) => appends.append(delivered),
+      }),
+    );
+    world.observers.appended(log, contents, ack);
+    return { kind: "stored", at: ack.start.seqNum };
+  } catch (error) {
+    if (!hasCode(error, "seq_num_mismatch")) throw error;
+    return mismatchAnswer(error);
+  }
+}
+
+/** An earlier delivery of the very same batch may have got there first, and the answer says so. */
+function mismatchAnswer({ details }: FencelineError): Answer {
+  const { already_appended, expected_seq_num, actual_seq_num } = details;
+  if (already_appended === true) return { kind: "stored", at: Number(expected_seq_num) };
+  return { kind: "mismatch", actual: Number(actual_seq_num) };
+}
+
+async function createThroughFunction(actor: Actor<LogCallerPlan>, log: LogName): Promise<void> {
+  const { world, plan, process } = actor;
+  const { replication } = world.plan.world;
+  const config = { replication, digest: "crc32", segmentBytesMax: plan.segmentBytes } as const;
+  while (true) {
+    try {
+      await within(process.clock, plan.patienceMs, "the append function", () =>
+        callFunctions(world, process, process.region, {
+          isRepeatable: true,
+          about: { kind: "create", isForwarded: false },
+          act: (appends) => appends.createLog(log, config),
+        }),
+      );
+      return;
+    } catch (error) {
+      world.expected(error);
+      await pause(process.clock, RETRY_MS);
+    }
+  }
+}

@@ -1,0 +1,21 @@
+/** The checkers of what regions' functions promise beside what every log does. */
+import type { Checker } from "./checker.ts";
+import { forwardedOnce } from "./forwarded-once.ts";
+import { leasesTellTails } from "./leases-tell-tails.ts";
+import { livesOfLogs } from "./lives-of-logs.ts";
+import { oneOwner } from "./one-owner.ts";
+import { positionsTold } from "./positions-told.ts";
+import { takeoversOnEvidence } from "./takeovers-on-evidence.ts";
+import { tenuresApart } from "./tenures-apart.ts";
+import { warmAppendsAskNothing } from "./warm-appends-ask-nothing.ts";
+
+export const functionCheckers: readonly Checker[] = [
+  tenuresApart,
+  leasesTellTails,
+  oneOwner,
+  forwardedOnce,
+  takeoversOnEvidence,
+  warmAppendsAskNothing,
+  positionsTold,
+  livesOfLogs,
+];

@@ -1,0 +1,50 @@
+/**
+ * A clean release is the last word of its tenure (rules 17, 18): no entry that carries the tenure ever stands
+ * behind the tail that it left, whichever of the two comes first; and when it takes effect nobody's entry does.
+ */
+import type { LedgerId, Tenure } from "../../../lib/protocol/ids.ts";
+import type { LedgerTail } from "../../../lib/protocol/lease.ts";
+import type { World } from "../world.ts";
+import type { Checker } from "./checker.ts";
+
+export const leasesTellTails: Checker = {
+  name: "leases-tell-tails",
+  watch(world, report) {
+    const left = new Map<Tenure, LedgerTail>();
+    return {
+      leaseChanged({ before, after, process }) {
+        if (!after.clean || after.tail === undefined || before?.clean === true) return;
+        left.set(after.tenure, after.tail);
+        const { ledgerId, lastAddConfirmed } = after.tail;
+        const highest = highestOriginal(world, ledgerId);
+        if (highest > lastAddConfirmed) {
+          report(
+            `${process.name} leaves it clean at ${lastAddConfirmed}; entry ${highest} is there`,
+            ledgerId,
+          );
+        }
+      },
+      storeChanged({ bookie, key, after }) {
+        if (key.kind !== "slot" || after?.kind !== "original") return;
+        const tail = left.get(after.entry.header.tenure);
+        if (tail === undefined || tail.ledgerId !== key.ledgerId) return;
+        if (key.entryId <= tail.lastAddConfirmed) return; // a straggler of an acknowledged add
+        const { lastAddConfirmed } = tail;
+        report(
+          `${bookie} stores ${key.entryId} of a tenure that was released at ${lastAddConfirmed}`,
+          key.ledgerId,
+        );
+      },
+    };
+  },
+};
+
+function highestOriginal(world: World, ledgerId: LedgerId): number {
+  let highest = -1;
+  for (const { storage } of world.bookies.values()) {
+    for (const [entry, value] of storage.slotsOf(ledgerId)) {
+      if (value.kind === "original") highest = Math.max(highest, entry);
+    }
+  }
+  return highest;
+}

@@ -1,0 +1,84 @@
+/**
+ * One owner for each segment: the region that its ledger names. Only processes of that region acknowledge
+ * entries of it, each only entries that stand there in its own tenure (S25), and whoever appended is told of
+ * that owner.
+ */
+import type {
+  EntryId,
+  LedgerId,
+  LogIncarnation,
+  Region,
+  SegmentNumber,
+  Tenure,
+} from "../../../lib/protocol/ids.ts";
+import { ledgerKey } from "../../../lib/protocol/items.ts";
+import type { SimulatedProcess } from "../simulated-process.ts";
+import type { World } from "../world.ts";
+import type { Checker } from "./checker.ts";
+
+export const oneOwner: Checker = {
+  name: "one-owner",
+  watch(world, report) {
+    const holders = new Map<Tenure, SimulatedProcess>();
+    const owners = new Map<string, Map<SegmentNumber, Region>>();
+    return {
+      leaseChanged({ before, after, process }) {
+        if (before?.tenure !== after.tenure) holders.set(after.tenure, process);
+      },
+      metadataChanged({ key, after }) {
+        if (after?.item.kind !== "segment") return;
+        const { ledgerId, ownerRegion, number } = after.item;
+        const origin = originOf(world, ledgerId);
+        if (origin === undefined) return;
+        if (origin.ownerRegion !== ownerRegion) {
+          report(`its item says ${ownerRegion} owns it; its ledger says ${origin.ownerRegion}`, ledgerId);
+        }
+        const log = nameOf(world, key.partition.replace("segments#", "") as LogIncarnation);
+        owners.set(log, (owners.get(log) ?? new Map()).set(number, ownerRegion));
+      },
+      emitted(event, process) {
+        if (event.event !== "entry-acknowledged") return;
+        const { ledgerId, entryId } = event;
+        const origin = originOf(world, ledgerId);
+        if (origin === undefined) return;
+        if (origin.ownerRegion !== process.region) {
+          report(
+            `${process.name} of ${process.region} acknowledges entry ${entryId} of ${origin.ownerRegion}'s`,
+            ledgerId,
+          );
+        }
+        for (const tenure of tenuresAt(world, ledgerId, entryId)) {
+          const holder = holders.get(tenure);
+          if (holder === undefined || holder === process) continue;
+          report(`${process.name} acknowledges entry ${entryId}, which ${holder.name} wrote`, ledgerId);
+        }
+      },
+      appended(log, contents, ack) {
+        const owner = owners.get(log)?.get(ack.epoch);
+        if (owner === ack.ownerRegion && ack.epoch === ack.start.dlsn.segment) return;
+        const told = `segment ${ack.epoch} of ${ack.ownerRegion}`;
+        report(`${contents[0]} is said to be in ${told}; its owner is ${owner ?? "nobody"}`, log);
+      },
+    };
+  },
+};
+
+function originOf(world: World, ledgerId: LedgerId) {
+  const ledger = world.table.get(ledgerKey(ledgerId))?.item;
+  return ledger?.kind === "ledger" ? ledger.origin : undefined;
+}
+
+function nameOf(world: World, log: LogIncarnation): string {
+  const found = world.table.itemsOf("log").find(({ item }) => item.log === log);
+  return found?.item.name ?? "";
+}
+
+/** The tenures whose Original of this entry some bookie with sound storage holds. */
+function tenuresAt(world: World, ledgerId: LedgerId, entryId: EntryId): Set<Tenure> {
+  const found = new Set<Tenure>();
+  for (const { storage } of world.bookies.values()) {
+    const value = storage.damaged ? undefined : storage.get({ kind: "slot", ledgerId, entryId });
+    if (value?.kind === "original") found.add(value.entry.header.tenure);
+  }
+  return found;
+}

@@ -1,0 +1,103 @@
+/**
+ * A region's function takes a log over from another region only if that one left it without answers, several
+ * times over a stretch of time, or said that it cannot own logs. A refusal and "too much to do" are answers; one
+ * that comes when nobody waits for it any more is none. An owner may also hand a log over, and operators may have
+ * given its region up. (Old-style writers know no other region and are left out.)
+ */
+import type { LedgerId, Region } from "../../../lib/protocol/ids.ts";
+import { regionKey } from "../../../lib/protocol/items.ts";
+import { limits } from "../../../lib/protocol/limits.ts";
+import { ownerLimits } from "../../../lib/protocol/log/owner-limits.ts";
+import { chainBefore } from "../chain-before.ts";
+import type { RegionCall } from "../observations.ts";
+import type { World } from "../world.ts";
+import type { Checker } from "./checker.ts";
+
+/** Evidence may be as old as an append can take that began on it, and waited for a lease. */
+const EVIDENCE_MS = 2 * limits.appendDeadlineMs;
+
+const patienceMs = {
+  canOwn: limits.ownerAskTimeoutMs,
+  append: limits.appendDeadlineMs,
+  ask: ownerLimits.transferTimeoutMs,
+};
+
+/** What one region heard of another. */
+interface Heard {
+  /** Times of calls of which no answer has come yet. */
+  readonly silent: Map<RegionCall, number>;
+  cannotOwnAtMs: number;
+  /** The last time that its silence was evidence. */
+  silentAtMs: number;
+}
+
+export const takeoversOnEvidence: Checker = {
+  name: "takeovers-on-evidence",
+  watch(world, report) {
+    const all = new Map<string, Heard>();
+    const heardOf = (by: Region, of: Region): Heard => {
+      const known = all.get(`${by} ${of}`);
+      if (known !== undefined) return known;
+      const never = Number.NEGATIVE_INFINITY;
+      const heard = { silent: new Map(), cannotOwnAtMs: never, silentAtMs: never };
+      all.set(`${by} ${of}`, heard);
+      return heard;
+    };
+    const takenFrom = new Map<LedgerId, Region>();
+    /** When a region was last meant to become the owner of something, and when one was last given up. */
+    const handedOverAtMs = new Map<Region, number>();
+    const givenUpAtMs = new Map<Region, number>();
+    return {
+      metadataChanged(change) {
+        const item = change.after?.item;
+        const state = item?.kind === "region" ? item : change.before?.item;
+        if (state?.kind === "region") givenUpAtMs.set(state.region, world.scheduler.nowMs);
+        if (item?.kind !== "segment") return;
+        const before = chainBefore(world, change);
+        if (before?.item.kind === "segment") takenFrom.set(item.ledgerId, before.item.ownerRegion);
+      },
+      regionCalled(call, answer) {
+        const heard = heardOf(call.process.region, call.to);
+        const { nowMs } = world.scheduler;
+        if (call.asked?.kind === "hand-over") handedOverAtMs.set(call.asked.to, nowMs);
+        if (call.asked?.kind === "take-over") handedOverAtMs.set(call.to, nowMs);
+        if (answer === undefined) {
+          heard.silent.set(call, nowMs);
+          if (isSilence(heard, nowMs)) heard.silentAtMs = nowMs;
+          return;
+        }
+        if (nowMs - (heard.silent.get(call) ?? nowMs) < patienceMs[call.what]) heard.silent.delete(call);
+        if (saysCannotOwn(answer)) heard.cannotOwnAtMs = nowMs;
+      },
+      emitted(event, process) {
+        if (event.event !== "segment-opened" || !process.name.startsWith("append-")) return;
+        const owner = takenFrom.get(event.ledgerId);
+        if (owner === undefined || owner === process.region) return;
+        const heard = heardOf(process.region, owner);
+        const { nowMs } = world.scheduler;
+        const never = Number.NEGATIVE_INFINITY;
+        const handedOver = handedOverAtMs.get(process.region) ?? never;
+        const givenUp = givenUpAtMs.get(owner) ?? never;
+        const lastAtMs = Math.max(heard.cannotOwnAtMs, heard.silentAtMs, handedOver, givenUp);
+        if (nowMs - lastAtMs <= EVIDENCE_MS || !isAccepting(world, owner)) return;
+        report(`${process.name} takes the log over from ${owner}, which answers`, event.log);
+      },
+    };
+  },
+};
+
+function isAccepting({ table }: World, region: Region): boolean {
+  const item = table.get(regionKey(region))?.item;
+  return item?.kind !== "region" || item.state === "accepting";
+}
+
+function isSilence({ silent }: Heard, nowMs: number): boolean {
+  for (const [call, atMs] of silent) if (nowMs - atMs > EVIDENCE_MS) silent.delete(call);
+  return silent.size >= limits.ownerFailuresMin;
+}
+
+function saysCannotOwn(answer: unknown): boolean {
+  if (answer === false) return true;
+  const { kind, error } = answer as { kind?: string; error?: { details: Record<string, unknown> } };
+  return kind === "refused" && error?.details.cannot_own === true;
+}

@@ -1,0 +1,48 @@
+/** One region's writer leases, and who wrote them. Plain and synchronous, like the metadata table. */
+import type { LogIncarnation, Region, WriteToken } from "../../lib/protocol/ids.ts";
+import type { Lease } from "../../lib/protocol/lease.ts";
+import type { Version, VersionedLease, WriteAnswer } from "../../lib/protocol/ports.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
+
+export interface LeaseChange {
+  readonly region: Region;
+  readonly log: LogIncarnation;
+  readonly before: Lease | undefined;
+  readonly after: Lease;
+  /** Whose write it was. */
+  readonly process: SimulatedProcess;
+}
+
+export interface LeaseWrite {
+  readonly log: LogIncarnation;
+  readonly expected: Version | "absent";
+  readonly lease: Lease;
+  readonly token: WriteToken;
+}
+
+export class LeaseTable {
+  readonly #leases = new Map<LogIncarnation, VersionedLease>();
+
+  constructor(
+    readonly region: Region,
+    private readonly changed: (change: LeaseChange) => void,
+  ) {}
+
+  read(log: LogIncarnation): VersionedLease | undefined {
+    return this.#leases.get(log);
+  }
+
+  write({ log, expected, lease, token }: LeaseWrite, process: SimulatedProcess): WriteAnswer {
+    const before = this.#leases.get(log);
+    if (!isExpected(before, expected)) return { kind: "conflict" };
+    const version = { revision: (before?.version.revision ?? 0) + 1, token };
+    this.#leases.set(log, { lease, version });
+    this.changed({ region: this.region, log, before: before?.lease, after: lease, process });
+    return { kind: "written", version };
+  }
+}
+
+function isExpected(found: VersionedLease | undefined, expected: Version | "absent"): boolean {
+  if (found === undefined || expected === "absent") return found === undefined && expected === "absent";
+  return found.version.revision === expected.revision && found.version.token === expected.token;
+}

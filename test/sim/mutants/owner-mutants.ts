@@ -1,0 +1,47 @@
+/** Wrong owners and takeovers: who writes to a log, and on what evidence another region takes it over. */
+import type { Mutant } from "./mutant.ts";
+
+const ROUTER = "lib/protocol/log/append-router.ts";
+const CALLS = "lib/protocol/log/owner-calls.ts";
+
+const OWNERS = ["owners", "hand-off"];
+
+export const ownerMutants: readonly Mutant[] = [
+  {
+    name: "a-forwarded-append-is-forwarded-again",
+    breaks: "F1",
+    patches: [
+      {
+        file: ROUTER,
+        from: `    if (request.route === "refuse") return AGAIN;\n`,
+        to: "",
+      },
+      {
+        file: ROUTER,
+        from: `if (request.route === "refuse" && owner !== undefined && owner !== region) {`,
+        to: "if (giveUpAtMs < 0 && owner !== undefined) {",
+      },
+    ],
+    profiles: OWNERS,
+  },
+  {
+    name: "too-many-requests-taken-for-death",
+    breaks: "O1: 429 is an answer",
+    patches: [
+      {
+        file: CALLS,
+        from: `        this.#answered(log.log, owner);
+        return answer;
+      });
+    try {`,
+        to: `        const isBusy = answer.kind === "refused" && answer.error.code === "over_capacity";
+        if (isBusy) throw unavailable("too many requests", "none");
+        this.#answered(log.log, owner);
+        return answer;
+      });
+    try {`,
+      },
+    ],
+    profiles: OWNERS,
+  },
+];

@@ -1,0 +1,96 @@
+/** Profiles in which a log is written as it is deployed: through the `append` functions of regions. */
+import type { Fault } from "../faults.ts";
+import type { ActorPlan, FunctionsPlan, Plan } from "../plan.ts";
+import { SeededRandom } from "../seeded-random.ts";
+import type { Stage } from "./draw-actors.ts";
+import {
+  bookieOutages,
+  messageFaults,
+  metadataBrownouts,
+  regionOutages,
+  rollingOutages,
+  type Scene,
+} from "./draw-faults.ts";
+import {
+  callerActors,
+  functionMessageFaults,
+  functionsOf,
+  leaseOutages,
+  oneWayCuts,
+  stricken,
+  withLeases,
+  wrongFunctionClocks,
+} from "./draw-functions.ts";
+import { lateMetadata, lifeActors } from "./draw-lives.ts";
+import { drawWorld } from "./draw-world.ts";
+
+interface FunctionProfile {
+  readonly name: string;
+  readonly tails: readonly [probability: number, ms: number];
+  /** Who is there beside the functions. */
+  actors?(stage: Stage): ActorPlan[];
+  faults(scene: Scene, functions: readonly FunctionsPlan[]): Fault[];
+}
+
+const some = (scene: Scene, probability: number, make: () => Fault[]) =>
+  scene.random.chance(probability) ? make() : [];
+
+const functionProfiles: readonly FunctionProfile[] = [
+  { name: "hand-off-calm", tails: [0.01, 50], faults: () => [] },
+  {
+    name: "hand-off",
+    tails: [0.03, 1_000],
+    faults: (scene, functions) => [
+      ...some(scene, 0.8, () => stricken(scene, functions)),
+      ...some(scene, 0.7, () => functionMessageFaults(scene, 0.3, 0.2)),
+      ...some(scene, 0.3, () => leaseOutages(scene, scene.random.integer(1, 3))),
+      ...some(scene, 0.3, () => wrongFunctionClocks(scene, functions)),
+      ...some(scene, 0.5, () => messageFaults(scene, 0.3, 0.1)),
+      ...some(scene, 0.5, () => rollingOutages(scene, scene.random.integer(4, 20))),
+      ...some(scene, 0.2, () => bookieOutages(scene, scene.random.integer(1, 2))),
+    ],
+  },
+  {
+    name: "owners",
+    tails: [0.02, 300],
+    faults: (scene, functions) => [
+      ...some(scene, 0.6, () => oneWayCuts(scene, scene.random.integer(1, 4))),
+      ...some(scene, 0.6, () => withLeases(regionOutages(scene, scene.random.integer(1, 2)))),
+      ...some(scene, 0.4, () => leaseOutages(scene, scene.random.integer(1, 3))),
+      ...some(scene, 0.5, () => functionMessageFaults(scene, 0.3, 0.3)),
+      ...some(scene, 0.4, () => stricken(scene, functions)),
+      ...some(scene, 0.3, () => metadataBrownouts(scene, scene.random.integer(1, 4))),
+      ...some(scene, 0.3, () => messageFaults(scene, 0.2, 0.05)),
+    ],
+  },
+  {
+    name: "lives",
+    tails: [0.03, 1_000],
+    actors: (stage) => lifeActors(stage, "log-0"),
+    faults: (scene, functions) => [
+      ...some(scene, 0.9, () => stricken(scene, functions)),
+      ...some(scene, 0.6, () => lateMetadata(scene, functions)),
+      ...some(scene, 0.4, () => functionMessageFaults(scene, 0.2, 0.1)),
+      ...some(scene, 0.4, () => messageFaults(scene, 0.2, 0.05)),
+      ...some(scene, 0.2, () => metadataBrownouts(scene, scene.random.integer(1, 4))),
+    ],
+  },
+];
+
+export const functionProfileNames: readonly string[] = functionProfiles.map(({ name }) => name);
+
+/** Undefined: the profile is not one of these. */
+export function drawFunctionPlan(profileName: string, seed: number): Plan | undefined {
+  const profile = functionProfiles.find(({ name }) => name === profileName);
+  if (profile === undefined) return undefined;
+  const random = new SeededRandom(seed, `plan ${profile.name}`);
+  const world = drawWorld(random, ...profile.tails);
+  const workMs = random.logBetween(10_000, 60_000);
+  const functions = functionsOf(random, world);
+  const stage = { random, world, workMs };
+  const actors = profile.actors?.(stage) ?? callerActors(stage, "log-0");
+  const calmMs = workMs * 1.2;
+  const faults = profile.faults({ random, world, actors, calmMs }, functions);
+  const name = profile.name;
+  return { seed, profile: name, world, functions, actors, faults, workMs, calmMs, recoverWithinMs: 60_000 };
+}

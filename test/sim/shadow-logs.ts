@@ -1,0 +1,62 @@
+/**
+ * What every life of every log held, as the bookies' storage showed it whenever a ledger of it was closed: also
+ * of records that are trimmed or deleted since. Nothing of the protocol's own word goes into it.
+ */
+import type { LogIncarnation } from "../../lib/protocol/ids.ts";
+import type { LedgerMetadata } from "../../lib/protocol/ledger/ledger-metadata.ts";
+import { decodeRecordSet } from "../../lib/protocol/log/record-set.ts";
+import { contentOf } from "./content.ts";
+import { contentsOfEntry } from "./entry-contents.ts";
+import type { Content } from "./history.ts";
+import type { MetadataChange } from "./metadata-table.ts";
+import type { Observer } from "./observations.ts";
+import type { World } from "./world.ts";
+
+export class ShadowLogs implements Observer {
+  /** Records by their seq_num. */
+  readonly #lives = new Map<LogIncarnation, Map<number, Content>>();
+  /** Two records of one life with one seq_num. */
+  readonly conflicts: string[] = [];
+
+  constructor(private readonly world: World) {}
+
+  metadataChanged({ before, after }: MetadataChange): void {
+    const ledger = after?.item;
+    if (ledger?.kind !== "ledger" || ledger.state !== "CLOSED" || ledger.origin === undefined) return;
+    if (before?.item.kind === "ledger" && before.item.state === "CLOSED") return;
+    const records = this.of(ledger.origin.log);
+    for (const [seqNum, content] of recordsOf(this.world, ledger, ledger.lastEntry)) {
+      const there = records.get(seqNum);
+      if (there !== undefined && there !== content) {
+        this.conflicts.push(`record ${seqNum} was ${there} and is ${content} in ledger ${ledger.ledgerId}`);
+      }
+      records.set(seqNum, content);
+    }
+  }
+
+  of(log: LogIncarnation): Map<number, Content> {
+    const known = this.#lives.get(log) ?? new Map<number, Content>();
+    this.#lives.set(log, known);
+    return known;
+  }
+
+  /** The first `count` records of a life; -1 for one that was never in a closed ledger. */
+  first(log: LogIncarnation, count: number): Content[] {
+    const records = this.of(log);
+    return Array.from({ length: count }, (_, seqNum) => records.get(seqNum) ?? -1);
+  }
+}
+
+/** Seq_nums and contents of the entries up to `last`, as far as sound copies are there. */
+export function* recordsOf(
+  world: World,
+  ledger: LedgerMetadata,
+  last: number,
+): Generator<readonly [number, Content]> {
+  for (let entry = 0; entry <= last; entry++) {
+    const payload = contentsOfEntry(world, ledger, entry as never)[0];
+    if (payload === undefined) continue;
+    const { firstSeqNum, records } = decodeRecordSet(payload, `entry ${entry}`);
+    for (const [slot, { body }] of records.entries()) yield [firstSeqNum + slot, contentOf(body)];
+  }
+}
