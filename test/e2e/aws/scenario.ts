@@ -7,7 +7,7 @@ import { DeleteFunctionCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import type { LogRecordJson } from "../../../lib/api/wire.ts";
 import { chainCredentials } from "../../../lib/client/aws/credential-chain.ts";
 import { signedSend } from "../../../lib/client/aws/signed-send.ts";
-import type { SendHttp } from "../../../lib/client/log-client.ts";
+import type { SendHttp } from "../../../lib/client/http-words.ts";
 import { OrderedAppend } from "../../../lib/client/ordered-append.ts";
 import { type Patience, retrying } from "../../../lib/client/retry.ts";
 import type { DeployedCloud } from "./deployed-cloud.ts";
@@ -54,7 +54,6 @@ export class Scenario {
       log: this.log,
       mode: "exclusive",
       at,
-      token: "",
     });
     const outcome = await ordered.append(bodies.map((body) => Buffer.from(body)));
     if (outcome.kind === "appended") {
