@@ -17,7 +17,7 @@ import { MiniStack, NoMiniStack } from "./ministack.ts";
 
 const [east, ohio, west, ireland] = ["us-east-1", "us-east-2", "us-west-2", "eu-west-1"] as const;
 
-/** `isEnforced`: what is behind verifies signatures. */
+/** `isEnforced`: what answers knows its principals and lets them do what their policies say. */
 async function driveDeployment(isEnforced: boolean): Promise<void> {
   await using scratch = await ScratchDirectory.make();
   const prefix = `e2e-${randomBytes(3).toString("hex")}`;
@@ -42,7 +42,7 @@ async function driveDeployment(isEnforced: boolean): Promise<void> {
     await orders.fence(ohio, east);
     await orders.readAll(west);
   });
-  await step("refuse unsigned and forged requests", () => orders.refuseStrangers(east, isEnforced));
+  await step("refuse unsigned requests, and strangers", () => orders.refuseStrangers(east, isEnforced));
   await step("refuse in the wrong region", () => orders.refuseInWrongRegion(west, east, ireland));
   await step(`${megabytes} MB in and out`, () => largeFile(cloud, { into: east, outOf: west, megabytes }));
   await step("deploy again, with a fourth region", () => cloud.deploy([east, ohio, west, ireland]));
@@ -67,8 +67,8 @@ function demandEmulator(): void {
 }
 
 /**
- * MiniStack, started here and stopped at the end. It verifies each signature and lets each role do what its
- * policy says and no more, so this is also the proof that the roles suffice.
+ * MiniStack, started here and stopped at the end. It lets each role do what its policy says and no more,
+ * so this is also the proof that the roles suffice.
  */
 async function driveMiniStack(): Promise<void> {
   await using front = await TlsInFront.open();
