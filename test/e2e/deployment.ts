@@ -42,6 +42,7 @@ async function driveDeployment(isEnforced: boolean): Promise<void> {
     await orders.fence(ohio, east);
     await orders.readAll(west);
   });
+  await step("append and read without the gateway", () => orders.goAroundGateway(east));
   await step("refuse unsigned requests, and strangers", () => orders.refuseStrangers(east, isEnforced));
   await step("refuse in the wrong region", () => orders.refuseInWrongRegion(west, east, ireland));
   await step(`${megabytes} MB in and out`, () => largeFile(cloud, { into: east, outOf: west, megabytes }));
@@ -49,6 +50,10 @@ async function driveDeployment(isEnforced: boolean): Promise<void> {
   await step("go on in four regions", async () => {
     await orders.append(ireland, ["from the fourth region"]);
     for (const { region } of cloud.regions) await orders.readAll(region);
+  });
+  await step("refuse to drop a region that holds copies", async () => {
+    await orders.refuseToDrop([east, ohio, ireland]);
+    await orders.readAll(west);
   });
   await step("take over from an owner whose append function was deleted", async () => {
     await orders.takeOver(east, ohio);

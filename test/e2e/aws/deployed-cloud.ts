@@ -10,6 +10,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { deployedClient } from "../../../lib/cli/deployed-client.ts";
 import { type DeployedRegion, readOutputs } from "../../../lib/cli/deployment-outputs.ts";
 import { chainCredentials } from "../../../lib/client/aws/credential-chain.ts";
 import { signedSend } from "../../../lib/client/aws/signed-send.ts";
@@ -59,6 +60,13 @@ export class DeployedCloud {
     const { endpoint } = this.region(name);
     const send = signedSend({ region: name, credentials: chainCredentials(name) });
     return new LogClient({ endpoint, send });
+  }
+
+  /** The command's own client of the same region, without the gateway in front of its functions. */
+  directClient(name: string): Promise<LogClient> {
+    const outputs = join(this.directory, "cdk-outputs.json");
+    const { signal } = new AbortController();
+    return deployedClient({ outputs, region: name, isDirect: true, signal });
   }
 
   #topology(names: readonly string[]): unknown {

@@ -100,6 +100,23 @@ export class Scenario {
     check(after.segments.length > before.segments.length, "the writer goes on in a new segment", after);
   }
 
+  /** The region's functions, invoked by a caller who may. */
+  async goAroundGateway(region: string): Promise<void> {
+    const client = await this.cloud.directClient(region);
+    const body = "without the gateway";
+    const batch = { records: [{ body }], match_seq_num: this.#acknowledged.length };
+    await retrying(patience, client, (one) => one.append(this.log, batch, "utf8"));
+    this.#acknowledged.push(body);
+    const tail = await retrying(patience, client, (one) => one.tail(this.log));
+    check(tail.tail === this.#acknowledged.length, "the tail is behind what was appended", tail);
+  }
+
+  /** A topology without a region that holds copies changes nothing at all. */
+  async refuseToDrop(names: readonly string[]): Promise<void> {
+    const said = await this.cloud.deploy(names).then(() => "deployed", String);
+    check(said.includes("no longer names"), "the deployment is refused by the guard", said.slice(-2_000));
+  }
+
   /** Unsigned, or signed with a key that nobody has: refused before a function runs. */
   async refuseStrangers(region: string, isEnforced: boolean): Promise<void> {
     const { endpoint } = this.cloud.region(region);
