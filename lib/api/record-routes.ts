@@ -112,7 +112,8 @@ export function addRecordRoutes(app: ApiApp, options: ApiOptions): void {
     const request = await readAppend(c.req.raw, logName(log), format, match_seq_num);
     const idempotent = key === undefined ? {} : { idempotencyKey: key };
     const ack = await options.append.append({ ...request, ...idempotent, ...appendPreferences(prefer) });
-    nameOwner(c, ack.ownerRegion, ack.epoch);
+    // A duplicate may stand in a segment of long ago, whose epoch is not the owner's.
+    nameOwner(c, ack.ownerRegion, ack.duplicate ? undefined : ack.epoch);
     return c.json(ackAnswer(log, ack), 200);
   });
   app.openapi(readRecords, async (c) => {

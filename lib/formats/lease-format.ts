@@ -31,7 +31,8 @@ export function encodeLease(lease: Lease): JsonObject {
 }
 
 function encodeSilence(silence: OwnerSilence): JsonObject {
-  return { ...silence, recent: [...silence.recent] };
+  const { lived, ...rest } = silence;
+  return { ...rest, recent: [...silence.recent], ...(lived === undefined ? {} : { lived: { ...lived } }) };
 }
 
 /** `data_corrupt` if the object is no lease, or of a format that this build does not know. */
@@ -74,7 +75,12 @@ function decodeSilence(fields: JsonFields): OwnerSilence {
     lastAtMs: fields.number("lastAtMs"),
     recent: fields.textList("recent").map(writeToken),
     heardAtMs: fields.number("heardAtMs"),
+    ...(fields.has("lived") ? { lived: fields.object("lived", decodeLived) } : {}),
   };
+}
+
+function decodeLived(fields: JsonFields): { times: number; aloneUntilMs: number } {
+  return { times: fields.integer("times", 0), aloneUntilMs: fields.number("aloneUntilMs") };
 }
 
 /** All of its fields or none: a tail without one of them is damaged. */

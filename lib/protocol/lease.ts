@@ -36,6 +36,8 @@ export interface OwnerSilence {
   readonly recent: readonly WriteToken[];
   /** When a process was last answered after failures; 0: never. Wall time in ms. */
   readonly heardAtMs: number;
+  /** Takeovers that found it alive, one after another, and until when it is left alone. Wall time in ms. */
+  readonly lived?: { readonly times: number; readonly aloneUntilMs: number };
 }
 
 export interface Lease {

@@ -172,6 +172,12 @@ export const limits = {
   ownerFailureGapMaxMs: 5_000,
   /** How long an owner is left alone after it was first seen as owner, on the observer's clock. */
   ownerGuardMs: 1_000,
+  /**
+   * By what that grows with each takeover that found the owner alive, and up to what: a region that does not
+   * hear the owner, while others do, fences it in vain once a minute at most.
+   */
+  ownerGuardGrowth: 4,
+  ownerGuardMsMax: MINUTE_MS,
   /** Pause before an owner that did not answer is tried again; a random part of as much again is added. */
   ownerRetryPauseMs: 100,
   /** Time kept back of a caller's patience when its append is forwarded, for the way back. */

@@ -246,14 +246,18 @@ export const anyLease: fc.Arbitrary<Lease> = fc.record(
     wanted: fc.boolean(),
     tail: anyLedgerTail,
     suspects: fc.array(anyBookieId, { maxLength: 3 }),
-    ownerSilence: fc.record({
-      region: anyRegion,
-      failures: natural,
-      firstAtMs: timeMs,
-      lastAtMs: timeMs,
-      recent: fc.array(text.map(writeToken), { maxLength: 3 }),
-      heardAtMs: timeMs,
-    }),
+    ownerSilence: fc.record(
+      {
+        region: anyRegion,
+        failures: natural,
+        firstAtMs: timeMs,
+        lastAtMs: timeMs,
+        recent: fc.array(text.map(writeToken), { maxLength: 3 }),
+        heardAtMs: timeMs,
+        lived: fc.record({ times: natural, aloneUntilMs: timeMs }),
+      },
+      { requiredKeys: ["region", "failures", "firstAtMs", "lastAtMs", "recent", "heardAtMs"] },
+    ),
   },
   { requiredKeys: ["tenure", "holder", "expiresAtMs", "clean", "wanted", "suspects"] },
 );

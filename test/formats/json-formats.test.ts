@@ -64,10 +64,11 @@ const optional = new Set([
   "homeRegion",
   "preferredRegion",
   "ownerSilence",
+  "lived",
   "sweptAtMs",
 ]);
 /** Times may be any number. */
-const anyNumberIsFine = /(AtMs|TimestampMs) is -2\.5$/;
+const anyNumberIsFine = /(AtMs|UntilMs|TimestampMs) is -2\.5$/;
 
 function objectPaths(value: unknown, path: readonly string[] = []): string[][] {
   if (typeof value !== "object" || value === null) return [];

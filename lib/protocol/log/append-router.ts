@@ -129,8 +129,11 @@ export class AppendRouter {
       this.#evidence.noteOwner(log.log, ack.ownerRegion);
       return { kind: "done", ack };
     } catch (error) {
-      if (hasCode(error, "not_owner")) return AGAIN;
-      throw error;
+      if (!hasCode(error, "not_owner")) throw error;
+      if (takeFrom !== undefined && error.details.owner === takeFrom) {
+        await this.elsewhere?.calls.lived(log.log, takeFrom);
+      }
+      return AGAIN;
     }
   }
 

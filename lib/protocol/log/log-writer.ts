@@ -30,6 +30,7 @@ import { restartPause } from "./restart-pause.ts";
 import { rollSegment } from "./roll-segment.ts";
 import type { RecordsAt } from "./seq-num-mismatch.ts";
 import type { LogIdentity, OpenedSegment } from "./start-segment.ts";
+import { TakeoverPermit } from "./takeover-permit.ts";
 import { WriterTenure } from "./writer-tenure.ts";
 
 export class LogWriter {
@@ -40,8 +41,7 @@ export class LogWriter {
   /** Whoever waits for the release of the pen. */
   #releasing: (() => void)[] | undefined;
   #wake: (() => void) | undefined;
-  /** The owner that the next opening may take the log over from. */
-  #takeFrom: Region | undefined;
+  readonly #takeover: TakeoverPermit;
   #avoid: ReadonlySet<BookieId> = new Set();
 
   constructor(
@@ -51,6 +51,7 @@ export class LogWriter {
   ) {
     this.#queue = new AppendQueue(log.name);
     this.#tenure = new WriterTenure(ports, log);
+    this.#takeover = new TakeoverPermit(ports.clock);
   }
 
   /** Nothing is waiting, in flight or in doubt. */
@@ -63,13 +64,10 @@ export class LogWriter {
     return this.#segment !== undefined && this.#segment.failure === undefined;
   }
 
-  /**
-   * Resolves when the batch is acknowledged. `takeFrom`: the owner that the log may be taken over from.
-   * Throws what `AppendOperations.append` may.
-   */
+  /** Throws what `AppendOperations.append` may. `takeFrom`: the owner that the log may be taken over from. */
   async append(request: AppendRequest, takeFrom?: Region): Promise<AppendAck> {
     const bytes = checkAppend(request, this.ports.clock.nowMs());
-    this.#takeFrom = takeFrom ?? this.#takeFrom;
+    this.#takeover.give(takeFrom);
     return await this.#accept({ ...request, bytes, producer: batchProducer(this.ports, request) });
   }
 
@@ -140,7 +138,7 @@ export class LogWriter {
     const segment = this.#segment;
     if (segment?.failure !== undefined) return await this.#decide(segment);
     if (this.#releasing !== undefined) return await this.#release(segment);
-    if (segment === undefined) return await this.#open().finally(() => (this.#takeFrom = undefined));
+    if (segment === undefined) return await this.#open().finally(() => this.#takeover.drop());
     if (this.#tenure.isDue) return await this.#keep(segment);
     if (segment.isFull) return await this.#roll(segment);
     const hasRoom = segment.hasRoom(this.#queue.isGroupWhole);
@@ -160,7 +158,8 @@ export class LogWriter {
         return this.#use(await this.#bounded("opening", resumeOrOpen));
       } catch (error) {
         if (!(error instanceof FencelineError)) throw error;
-        if (!this.#tenure.isReady || !error.retryable || attempt >= limits.segmentOpenAttempts) {
+        const isHopeless = !error.retryable || error.code === "not_owner";
+        if (!this.#tenure.isReady || isHopeless || attempt >= limits.segmentOpenAttempts) {
           for (const append of appends) append.fail(withoutEffect(error));
           return this.#queue.dropAnswered(); // what came later is tried again
         }
@@ -208,7 +207,7 @@ export class LogWriter {
 
   #bounded(what: string, open: (request: OpenRequest) => Promise<OpenedSegment>): Promise<OpenedSegment> {
     const avoid = new Set([...this.#avoid, ...this.#tenure.suspects]);
-    const allowed = { avoid, takeFrom: this.#takeFrom };
+    const allowed = { avoid, takeFrom: this.#takeover.from };
     return boundedOpening(this.ports, `${what} a segment of log ${this.log.name}`, allowed, open);
   }
 

@@ -9,7 +9,7 @@
  *     start a segment there (24 to 27) ──lost──> pause, query again
  */
 import { FencelineError } from "../errors.ts";
-import type { BookieId, Region, SeqNum } from "../ids.ts";
+import type { BookieId, LedgerId, Region, SeqNum } from "../ids.ts";
 import { logKey } from "../items.ts";
 import type { ClosedLedger } from "../ledger/ledger-metadata.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
@@ -51,12 +51,16 @@ export async function openSegment(
   request: OpenRequest,
 ): Promise<OpenedSegment> {
   let reason = "";
+  let takenFrom: LedgerId | undefined;
   for (let restart = 0; restart <= limits.appendRestartsMax; restart++) {
     if (restart > 0) await restartPause(ports, restart);
     if (ports.clock.monotonicMs() >= request.giveUpAtMs) break;
     const last = await lastItem(ports.metadata, log.log, "consistent");
     if (last?.kind === "end") throw await refusal(ports, log, last);
-    if (last !== undefined) checkOwner(ports, log, last, request);
+    if (last !== undefined) {
+      takenFrom ??= last.item.ledgerId;
+      checkOwner(ports, log, last, { ...request, takenFrom });
+    }
     const place = await placeAfter(ports, log, last);
     if (place === undefined) {
       reason = CHANGED;
@@ -76,10 +80,18 @@ export async function openSegment(
 /** Why there is no place, for the error. */
 export const CHANGED = "the last segment was deleted meanwhile";
 
-/** A log of another region is forwarded to, unless there is reason to take it over, or no way to forward. */
-function checkOwner(ports: LogPorts, log: LogIdentity, last: SegmentAt, { takeFrom }: OpenRequest): void {
-  const { ownerRegion } = last.item;
-  if (ports.regions === undefined || ownerRegion === ports.region || ownerRegion === takeFrom) return;
+/**
+ * A log of another region is forwarded to, unless there is reason to take it over, or no way to forward. Once
+ * the owner has opened another segment meanwhile, it lives, and is not fenced again.
+ */
+function checkOwner(
+  ports: LogPorts,
+  log: LogIdentity,
+  { item: { ownerRegion, ledgerId } }: SegmentAt,
+  { takeFrom, takenFrom }: OpenRequest & { readonly takenFrom: LedgerId },
+): void {
+  if (ports.regions === undefined || ownerRegion === ports.region) return;
+  if (ownerRegion === takeFrom && ledgerId === takenFrom) return;
   throw notOwnedHere(log.name, ownerRegion);
 }
 

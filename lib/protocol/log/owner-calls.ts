@@ -11,7 +11,7 @@ import { within } from "../waiting.ts";
 import type { ForwardAnswer, LogPorts, OwnerAnswer, OwnerRequest, RegionAppends } from "./log-ports.ts";
 import type { AppendRequest } from "./operations.ts";
 import type { OwnerEvidence } from "./owner-evidence.ts";
-import { countAnswer, countFailure, judgeSilence } from "./owner-silence.ts";
+import { countAnswer, countFailure, countLived, judgeSilence } from "./owner-silence.ts";
 import type { LogIdentity } from "./start-segment.ts";
 import type { LeasePorts } from "./writer-lease.ts";
 
@@ -38,6 +38,12 @@ export class OwnerCalls {
 
   noteOwner(log: LogIncarnation, owner: Region | undefined): void {
     this.evidence.noteOwner(log, owner);
+  }
+
+  /** A takeover from it found that it has opened a segment meanwhile: it is left alone, longer each time. */
+  async lived(log: LogIncarnation, owner: Region): Promise<void> {
+    this.evidence.noteLived(log, owner);
+    if (this.#leases !== undefined) await countLived(this.#leases, log, owner);
   }
 
   /** What operators say: it is draining or lost, and `by` is not. */
@@ -147,13 +153,12 @@ export class OwnerCalls {
         answer();
       };
       const look = async () => {
+        if (clock.monotonicMs() >= giveUpAtMs) return; // nobody waits any more
         const failed = (await this.canOwn(log, owner)) === undefined;
         const isSilent = failed && (await this.isSilent(log, owner));
         if (isOver) return;
         if (isSilent) return over(() => reject(unavailable(`${owner} has fallen silent`)));
-        if (clock.monotonicMs() < giveUpAtMs) {
-          wait(failed ? limits.ownerRetryPauseMs : limits.ownerAskTimeoutMs);
-        }
+        wait(failed ? limits.ownerRetryPauseMs : limits.ownerAskTimeoutMs);
       };
       const wait = (delayMs: number) => {
         timer = clock.startTimer(delayMs, () => void look());

@@ -6,7 +6,8 @@
  *    Any answer is a sign of life, a refusal or `over_capacity` too: also for calls that were sent before it
  *    and fail after it. Silence is what it is now: failures of an outage that is over prove nothing.
  * O2 Times are this process's own, and an owner is left alone for a while after it was first seen as owner,
- *    so that two regions that cannot reach each other do not fence each other in turn.
+ *    so that two regions that cannot reach each other do not fence each other in turn. One that a takeover
+ *    found alive, since it opened a segment meanwhile, begins anew.
  * O3 Other processes of the region may have seen more, or an answer: owner-silence.ts counts with them. All
  *    of this decides who tries. What is recorded is decided by fences and elections.
  */
@@ -46,8 +47,7 @@ export class OwnerEvidence {
     // Least recently used first.
     this.#owners.delete(log);
     const isNew = known?.region !== region;
-    const fresh = { region, sinceMs: this.clock.monotonicMs(), toldAtMs: Number.NEGATIVE_INFINITY };
-    this.#owners.set(log, isNew ? fresh : known);
+    this.#owners.set(log, isNew ? this.#seenNow(region) : known);
     const oldest = this.#owners.keys().next().value;
     if (this.#owners.size > limits.knownLogsMax && oldest !== undefined) this.#owners.delete(oldest);
   }
@@ -72,6 +72,16 @@ export class OwnerEvidence {
       before.lastAtMs = nowMs;
     }
     return true;
+  }
+
+  /** The owner that a takeover was to take the log from has opened a segment meanwhile. */
+  noteLived(log: LogIncarnation, region: Region): void {
+    this.#failures.delete(region);
+    this.#owners.set(log, this.#seenNow(region));
+  }
+
+  #seenNow(region: Region): KnownOwner {
+    return { region, sinceMs: this.clock.monotonicMs(), toldAtMs: Number.NEGATIVE_INFINITY };
   }
 
   /** It may be slow, which is no failure (O1); it is asked before an append goes there. */

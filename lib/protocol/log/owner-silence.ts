@@ -6,7 +6,9 @@
  * Q2 An answer to any process wipes the count, and is remembered for as long as failures would have to last.
  * Q3 Times in the item are wall times of several processes. A wrong clock can hasten or delay a takeover, and
  *    nothing else; an item from the future, or that stood still for long, counts as none.
- * Q4 A count goes over the lease as it is, by compare-and-set; it changes nothing that a holder or the next
+ * Q4 An owner that opens a segment while it is being taken over is heard by others, if not from here. It is
+ *    left alone for a time that grows with each such takeover: a fence in vain stops all writing for a while.
+ * Q5 A count goes over the lease as it is, by compare-and-set; it changes nothing that a holder or the next
  *    one goes by (rule 16).
  */
 import { type LogIncarnation, newTenure, newWriteToken, type Region, type WriteToken } from "../ids.ts";
@@ -23,8 +25,41 @@ export async function countFailure(ports: LeasePorts, log: LogIncarnation, owner
   await change(ports, log, (lease) => {
     const before = current(ports, lease, owner);
     if (before?.recent.includes(failure)) return undefined; // Q1
-    return counted(before, owner, ports.clock.nowMs(), failure);
+    return { ...counted(before, owner, ports.clock.nowMs(), failure), ...remembered(lease, owner) };
   });
+}
+
+/** What outlives a count. */
+function remembered(lease: Lease | undefined, owner: Region): Partial<OwnerSilence> {
+  const before = lease?.ownerSilence;
+  if (before?.region !== owner) return {};
+  const { heardAtMs, lived } = before;
+  return { heardAtMs, ...(lived === undefined ? {} : { lived }) };
+}
+
+/** A takeover from `owner` found it alive (Q4). Never throws. */
+export async function countLived(ports: LeasePorts, log: LogIncarnation, owner: Region): Promise<void> {
+  const nowMs = ports.clock.nowMs();
+  const { ownerGuardMs, ownerGuardMsMax, ownerGuardGrowth } = limits;
+  await change(ports, log, (lease) => {
+    const before = lease?.ownerSilence?.region === owner ? lease.ownerSilence.lived : undefined;
+    if (before !== undefined && isLeftAlone(before, nowMs)) return undefined; // Counted just now, by another.
+    const isOneContest = before !== undefined && nowMs - before.aloneUntilMs < ownerGuardMsMax;
+    const times = (isOneContest ? before.times : 0) + 1;
+    const aloneUntilMs = nowMs + Math.min(ownerGuardMsMax, ownerGuardMs * ownerGuardGrowth ** times);
+    const none = { failures: 0, firstAtMs: nowMs, lastAtMs: nowMs, recent: [], heardAtMs: nowMs };
+    return { region: owner, ...none, lived: { times, aloneUntilMs } };
+  });
+}
+
+/** What an acquire leaves of it: failures end there, that the owner was found alive does not. */
+export function afterAcquire(silence: OwnerSilence | undefined): Pick<Lease, "ownerSilence"> {
+  return silence?.lived === undefined ? {} : { ownerSilence: { ...silence, failures: 0, recent: [] } };
+}
+
+/** Not by a clock that is far off (Q3). */
+function isLeftAlone({ aloneUntilMs }: { readonly aloneUntilMs: number }, nowMs: number): boolean {
+  return nowMs < aloneUntilMs && aloneUntilMs - nowMs <= limits.ownerGuardMsMax;
 }
 
 /** Takes note of an answer of `owner`, if failures were counted. Never throws. */
@@ -50,6 +85,8 @@ export async function judgeSilence(
   const stored = found?.lease.ownerSilence;
   const sinceAnswerMs = nowMs - (stored?.heardAtMs ?? 0);
   if (stored?.region === owner && sinceAnswerMs >= 0 && sinceAnswerMs < limits.ownerSilenceMs) return "heard";
+  const lived = stored?.region === owner ? stored.lived : undefined;
+  if (lived !== undefined && isLeftAlone(lived, nowMs)) return "heard";
   const silence = current(ports, found?.lease, owner);
   if (silence === undefined || silence.failures < limits.ownerFailuresMin) return "unsure";
   return nowMs - silence.firstAtMs >= limits.ownerSilenceMs ? "silent" : "unsure";

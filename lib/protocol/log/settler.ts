@@ -1,6 +1,6 @@
 /**
- * Port: how a reader has a tail settled that it cannot decide (rule 14). The composition root lets it call the
- * `append` function of its own region, which asks the owner's and takes over if that is silent.
+ * Port: how a reader has a tail settled that it cannot decide (rule 14). The composition root lets it call
+ * the `append` function of its own region, which asks the owner's and takes over if that is silent.
  */
 import type { LogName, Region } from "../ids.ts";
 

@@ -26,6 +26,7 @@ import { limits } from "../limits.ts";
 import type { Clock, LeaseStore, Random, Version, VersionedLease, WriteAnswer } from "../ports.ts";
 import { randomBelow } from "../random.ts";
 import { pause, within } from "../waiting.ts";
+import { afterAcquire } from "./owner-silence.ts";
 
 export interface LeasePorts {
   readonly leases: LeaseStore;
@@ -163,6 +164,7 @@ async function take(
     wanted: false,
     ...(before?.tail === undefined ? {} : { tail: before.tail }),
     suspects: before?.suspects ?? [],
+    ...afterAcquire(before?.ownerSilence),
   };
   const token = newWriteToken(ports.random);
   sent.add(token);

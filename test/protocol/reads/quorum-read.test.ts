@@ -72,7 +72,7 @@ describe("a read that needs two", () => {
     const found = await twoAlike(inRackA(), behaviours).answer;
     expect(found).toMatchObject({
       kind: "none",
-      verdicts: [{ bookie: near.id, said: "unknown (refused)" }],
+      verdicts: [{ bookie: near.id, kind: "unknown", reason: "refused" }],
       parts: [{ value: "nothing" }, { value: "entry" }],
     });
   });

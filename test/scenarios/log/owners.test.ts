@@ -143,6 +143,25 @@ describe("takeover", () => {
     expect(await owners(w)).toEqual(["east"]);
   });
 
+  test("a takeover that meets a new segment of the owner ends, and the owner is left alone longer", async () => {
+    const { w, p, q } = await ownedByEast();
+    refusing(w, "east");
+    // Whenever Q has fenced the owner, the owner has opened the next segment before Q can.
+    const electing = { client: "Q", port: "metadata", call: "write", about: w.elections } as const;
+    let contests = 0;
+    w.faults.at(electing, "before", Number.POSITIVE_INFINITY, async () => {
+      contests += 1;
+      await p.sendingBatch([`p${contests}`]);
+    });
+    const started = w.world.clock.nowMs();
+    expect(await q.append("b")).toEqual([expect.stringContaining("not_ready, side effects none")]);
+    expect(w.world.clock.nowMs() - started).toBeGreaterThan(limits.appendDeadlineMs - 2_000);
+    // In twenty seconds: one at once, one after four seconds; the next would come after sixteen.
+    expect(contests).toBeGreaterThan(0);
+    expect(contests).toBeLessThan(4);
+    expect(new Set(await owners(w))).toEqual(new Set(["east"]));
+  });
+
   test("an owner that refuses is alive: its refusals, slow as they may be, take nothing over", async () => {
     const { w, q } = await ownedByEast();
     for (let round = 0; round < 8; round++) {

@@ -54,6 +54,7 @@ export const oneOwner: Checker = {
         }
       },
       appended(log, contents, ack) {
+        if (ack.duplicate) return; // it went there long ago
         const owner = owners.get(log)?.get(ack.epoch);
         if (owner === ack.ownerRegion && ack.epoch === ack.start.dlsn.segment) return;
         const told = `segment ${ack.epoch} of ${ack.ownerRegion}`;

@@ -76,7 +76,7 @@ export const warmAppendsAskNothing: Checker = {
       const { nowMs } = world.scheduler;
       const log = call.request?.log ?? "";
       const before = start?.before;
-      if (start === undefined) return;
+      if (start === undefined || ack.duplicate) return;
       if (nowMs - start.atMs > QUICK_MS) instance.troubleAtMs = nowMs;
       instance.last = { log, epoch: ack.epoch, at: ++moment, atMs: nowMs };
       if (before?.log !== log || before.epoch !== ack.epoch || ack.ownerRegion !== call.process.region)

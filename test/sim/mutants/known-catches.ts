@@ -12,7 +12,7 @@ export const knownCatches: Readonly<Record<string, number>> = {
   "tombstone-is-never-replaced": 1,
   "recovery-add-replaces-an-original": 1,
   "access-denied-is-absent": 3,
-  "storage-without-its-marker-is-trusted": 4,
+  "storage-without-its-marker-is-trusted": 118,
   "acknowledges-one-copy-early": 3,
   "acknowledges-in-one-region": 1,
   "resends-with-new-bytes": 1,

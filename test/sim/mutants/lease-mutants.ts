@@ -92,8 +92,8 @@ export const leaseMutants: readonly Mutant[] = [
     patches: [
       {
         file: RESUME,
-        from: "const segment = isSame(known, tail) ? known : await",
-        to: "const segment = isSame(known, tail) && tail.ledgerBytes < 0 ? known : await",
+        from: "const segment: ResumedSegment | undefined = isSame(known, tail)",
+        to: "const segment: ResumedSegment | undefined = isSame(known, tail) && tail.ledgerBytes < 0",
       },
     ],
     profiles: HAND_OFFS,

@@ -30,8 +30,8 @@ export const lifeMutants: readonly Mutant[] = [
     patches: [
       {
         file: AUDIT,
-        from: "  const trimmed = below.slice(0, -1);",
-        to: "  const trimmed = below;",
+        from: "  const trimmed = below.slice(0, isNeeded ? -2 : -1);",
+        to: "  const trimmed = isNeeded ? below.slice() : below;",
       },
     ],
     profiles: LIVES,
