@@ -5,8 +5,9 @@ import { describe, expect, test } from "vitest";
 import { MemoryMetadataStore } from "../../lib/adapters/memory/memory-metadata-store.ts";
 import { SystemRandom } from "../../lib/adapters/node/system-random.ts";
 import { claimBookie } from "../../lib/lambda/claim-bookie.ts";
-import type { CustomResourceEvent } from "../../lib/lambda/custom-resource.ts";
+import { type CustomResourceEvent, patiently } from "../../lib/lambda/custom-resource.ts";
 import { guardTopology } from "../../lib/lambda/topology-guard.ts";
+import { unavailable } from "../../lib/protocol/errors.ts";
 import { bookieId, region } from "../../lib/protocol/ids.ts";
 import { registerBookie, setBookieState } from "../../lib/protocol/placement/registry.ts";
 
@@ -114,6 +115,33 @@ describe("the guard over the topology", () => {
     ] as const) {
       expect(await outcomeOf(answer, event)).toMatchObject({ Status: "SUCCESS" });
     }
+  });
+});
+
+describe("a step", () => {
+  test("is taken again while a new role's rights are not known, and not for ever", async () => {
+    let attempts = 0;
+    const deniedTwice = async () => {
+      if (++attempts < 3) throw unavailable("403 AccessDenied", "none");
+    };
+    await patiently(deniedTwice, 0);
+    expect(attempts).toBe(3);
+    const denied = async () => {
+      attempts++;
+      throw unavailable("403 AccessDenied", "none");
+    };
+    await expect(patiently(denied, 0)).rejects.toThrow("403");
+    expect(attempts).toBe(11);
+  });
+
+  test("that was refused for good is not taken again", async () => {
+    let attempts = 0;
+    const refused = async () => {
+      attempts++;
+      throw new Error("an identity is never used again");
+    };
+    await expect(patiently(refused, 0)).rejects.toThrow("never used again");
+    expect(attempts).toBe(1);
   });
 });
 
