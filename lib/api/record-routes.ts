@@ -11,13 +11,14 @@ import {
   type ApiApp,
   type ApiOptions,
   answer,
+  appendPreferences,
   errorAnswers,
   formatHeader,
   logParams,
   nameOwner,
-  prefersNoForward,
   recordsHeaders,
 } from "./routing.ts";
+import { timeAnswer, timingHeader } from "./server-timing.ts";
 import { strictQuery } from "./strict-query.ts";
 import * as wire from "./wire.ts";
 
@@ -45,7 +46,7 @@ const readRecords = createRoute({
   summary: "Reads records in order from a seq_num, a DLSN, a time, or a number of records before the tail.",
   request: {
     params: logParams,
-    headers: formatHeader,
+    headers: formatHeader.extend(timingHeader.shape),
     query: strictQuery({
       seq_num: wire.seqNumText.optional().openapi({
         description: "The first record wanted; 0 if nothing else says where to begin either.",
@@ -81,7 +82,11 @@ const readTail = createRoute({
   method: "get",
   path: "/v1/logs/{log}/records/tail",
   summary: "The seq_num that the next record gets.",
-  request: { params: logParams, query: strictQuery({ consistency: wire.consistency.default("strong") }) },
+  request: {
+    params: logParams,
+    headers: timingHeader,
+    query: strictQuery({ consistency: wire.consistency.default("strong") }),
+  },
   responses: { 200: answer(wire.tailAnswer, "The tail."), ...errorAnswers },
 });
 
@@ -105,15 +110,15 @@ export function addRecordRoutes(app: ApiApp, options: ApiOptions): void {
     const { "log-format": format = "utf8", prefer, "idempotency-key": key } = c.req.valid("header");
     const { match_seq_num } = c.req.valid("query");
     const request = await readAppend(c.req.raw, logName(log), format, match_seq_num);
-    const route = prefersNoForward(prefer) ? "refuse" : "forward";
     const idempotent = key === undefined ? {} : { idempotencyKey: key };
-    const ack = await options.append.append({ ...request, ...idempotent, route });
-    nameOwner(c, ack.ownerRegion, ack.epoch);
+    const ack = await options.append.append({ ...request, ...idempotent, ...appendPreferences(prefer) });
+    // A duplicate may stand in a segment of long ago, whose epoch is not the owner's.
+    nameOwner(c, ack.ownerRegion, ack.duplicate ? undefined : ack.epoch);
     return c.json(ackAnswer(log, ack), 200);
   });
   app.openapi(readRecords, async (c) => {
     const { count, bytes, consistency, ...start } = c.req.valid("query");
-    const format = c.req.valid("header")["log-format"] ?? "utf8";
+    const { "log-format": format = "utf8", prefer } = c.req.valid("header");
     const found = await options.read.read({
       log: logName(c.req.valid("param").log),
       from: startOf(start),
@@ -122,12 +127,14 @@ export function addRecordRoutes(app: ApiApp, options: ApiOptions): void {
       consistency,
     });
     c.header("Log-Format", format);
+    timeAnswer(c, prefer, found.cost);
     return c.json(readAnswer(found, format), 200);
   });
   app.openapi(readTail, async (c) => {
     const { consistency } = c.req.valid("query");
     const tail = await options.read.tail(logName(c.req.valid("param").log), consistency);
     nameOwner(c, tail.ownerRegion);
+    timeAnswer(c, c.req.valid("header").prefer, tail.cost);
     return c.json(tailAnswer(tail), 200);
   });
 }

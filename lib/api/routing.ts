@@ -3,8 +3,14 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context, MiddlewareHandler } from "hono";
 import type { Region, SegmentNumber } from "../protocol/ids.ts";
 import type { LogConfig } from "../protocol/items.ts";
+import { limits } from "../protocol/limits.ts";
 import { appendLimits } from "../protocol/log/append-limits.ts";
-import type { AppendOperations, ReadOperations, RegionOperations } from "../protocol/log/operations.ts";
+import type {
+  AppendOperations,
+  AppendRequest,
+  ReadOperations,
+  RegionOperations,
+} from "../protocol/log/operations.ts";
 import { ApiError } from "./api-error.ts";
 import type { Health } from "./health.ts";
 import { checkRawPath, nameFault } from "./log-name.ts";
@@ -56,7 +62,8 @@ export const appendHeaders = formatHeader.extend({
     .openapi({
       description:
         "no-forward: a region that does not own the log answers 421 and names the owner in Log-Owner, " +
-        "instead of sending the append on.",
+        "instead of sending the append on. wait=N: an answer within N seconds, whatever is known then; the " +
+        "patience goes with an append that is sent on.",
     }),
 });
 
@@ -74,9 +81,23 @@ export const recordsHeaders = appendHeaders.extend({
     }),
 });
 
-/** Whether the caller prefers to be told of the owner. */
-export function prefersNoForward(prefer: string | undefined): boolean {
-  return (prefer ?? "").split(",").some((preference) => preference.trim().toLowerCase() === "no-forward");
+/** What of an append's preferences is known: the caller's patience, and where it wants it served. */
+export function appendPreferences(prefer = ""): Pick<AppendRequest, "route" | "timeoutMs"> {
+  const all = preferences(prefer);
+  const wait = all.map((preference) => /^wait=([1-9]\d{0,4})$/.exec(preference)?.[1]).find(Boolean);
+  return {
+    route: all.includes("no-forward") ? "refuse" : "forward",
+    ...(wait === undefined ? {} : { timeoutMs: Math.min(Number(wait) * 1_000, limits.appendDeadlineMs) }),
+  };
+}
+
+/** Whether a `Prefer` header names a preference. */
+export function prefers(prefer: string | undefined, wanted: string): boolean {
+  return preferences(prefer ?? "").includes(wanted);
+}
+
+function preferences(prefer: string): string[] {
+  return prefer.split(",").map((preference) => preference.trim().toLowerCase());
 }
 
 /** Every error of every route. */

@@ -15,6 +15,7 @@ interface LocalFlags {
   readonly data: string;
   readonly regions?: string;
   readonly delayMs: number;
+  readonly wan: boolean;
   readonly trace: "off" | "error" | "warn" | "info" | "debug";
   readonly output: OutputFormat;
 }
@@ -48,6 +49,7 @@ export function addLocalCommands(program: Command, context: CommandContext): voi
     .option("--data <dir>", "where everything is kept", DATA_DEFAULT)
     .option("--regions <list>", "how many regions, or their names with commas; 3 if the directory is new")
     .option("--delay-ms <n>", "round trip between two regions", wholeNumber(0, 60_000), 0)
+    .option("--wan", "as far apart as the regions of AWS, with storage as slow as S3", false)
     .addOption(
       new Option("--trace <level>", "what the log tells of itself on standard error")
         .choices(["off", "error", "warn", "info", "debug"])
@@ -65,11 +67,7 @@ export function addLocalCommands(program: Command, context: CommandContext): voi
   local
     .command("region <name> <state>")
     .description("Takes a region of the running cloud down, brings it up, or adds one: down, up or add.")
-    .addOption(
-      new Option("--manner <manner>", "how a lost region looks: connections refused, or silence")
-        .choices(["refusing", "hanging"])
-        .default("refusing"),
-    )
+    .addOption(mannerOption())
     .option("--bookies <n>", "bookies of a region that is added", wholeNumber(1, 1_000), BOOKIES_DEFAULT)
     .option("--data <dir>", "the directory of the running cloud", DATA_DEFAULT)
     .addOption(outputOption())
@@ -78,9 +76,17 @@ export function addLocalCommands(program: Command, context: CommandContext): voi
         ? addRegion(name, flags, context.streams)
         : setRegion(name, state, flags, context.streams),
     );
-  local
-    .command("bookie")
-    .description("Bookies of the running cloud.")
+  const bookie = local.command("bookie").description("Bookies of the running cloud.");
+  for (const state of ["down", "up"] as const) {
+    bookie
+      .command(`${state} <name>`)
+      .description(`Takes a bookie, or all of a region, ${state}; the region's functions go on.`)
+      .addOption(mannerOption())
+      .option("--data <dir>", "the directory of the running cloud", DATA_DEFAULT)
+      .addOption(outputOption())
+      .action((name: string, flags: RegionFlags) => setBookies(name, state, flags, context.streams));
+  }
+  bookie
     .command("add <region>")
     .description("Adds a bookie to a region, with storage of its own.")
     .option("--rack <name>", "where it stands; in the rack with fewest if left out")
@@ -89,11 +95,18 @@ export function addLocalCommands(program: Command, context: CommandContext): voi
     .action((region: string, flags: BookieFlags) => addBookie(region, flags, context.streams));
 }
 
+function mannerOption(): Option {
+  return new Option("--manner <manner>", "how what is lost looks: connections refused, or silence")
+    .choices(["refusing", "hanging"])
+    .default("refusing");
+}
+
 async function runCloud(flags: LocalFlags, { streams, signal }: CommandContext): Promise<void> {
   const cloud = await EmbeddedCloud.open({
     dataDir: resolve(flags.data),
     port: flags.port,
     delayMs: flags.delayMs,
+    wan: flags.wan,
     traceLevel: flags.trace,
     write: (line) => note(streams, line),
     ...(flags.regions === undefined ? {} : { regions: flags.regions }),
@@ -145,6 +158,18 @@ async function setRegion(name: string, state: string, flags: RegionFlags, stream
   const control = await Control.open(resolve(flags.data));
   const regions = await control.setRegion(name, state === "down" ? flags.manner : state);
   await writeResult(streams, flags.output, { regions }, regionsText(regions));
+}
+
+async function setBookies(
+  name: string,
+  state: "up" | "down",
+  flags: RegionFlags,
+  streams: Streams,
+): Promise<void> {
+  const control = await Control.open(resolve(flags.data));
+  const now = state === "down" ? flags.manner : state;
+  const bookies = await control.setBookies(name, now);
+  await writeResult(streams, flags.output, { bookies, state: now }, `${bookies.join(", ")}: ${now}`);
 }
 
 async function addRegion(name: string, flags: RegionFlags, streams: Streams): Promise<void> {

@@ -1,6 +1,7 @@
 /** The commands, their options and their help. */
 import { Command, Option } from "commander";
 import type { ReadFrom } from "../client/log-client.ts";
+import { ReadTimings } from "../client/read-timings.ts";
 import { retrying } from "../client/retry.ts";
 import { appendCommand } from "./append.ts";
 import {
@@ -119,9 +120,11 @@ function addRead(program: Command, context: CommandContext): void {
         .choices(["strong", "local"])
         .default("strong"),
     )
+    .option("--timing", "say on standard error what bookies were asked for, and how long it took", false)
     .action(async (log: string, flags: ClientFlags & ReadFlags) => {
       await readCommand({
         client: await clientOf(flags, context),
+        ...(flags.timing ? { timings: new ReadTimings() } : {}),
         streams: context.streams,
         log,
         from: startOf(flags),
@@ -151,6 +154,7 @@ interface ReadFlags {
   readonly limit?: number;
   readonly format: ReadFormat;
   readonly consistency: "strong" | "local";
+  readonly timing: boolean;
 }
 
 function addLogs(program: Command, context: CommandContext): void {

@@ -2,6 +2,7 @@
 import type { LogRecordJson } from "../api/wire.ts";
 import type { Consistency, LogClient, ReadFrom } from "../client/log-client.ts";
 import { readRange } from "../client/read-range.ts";
+import type { ReadTimings } from "../client/read-timings.ts";
 import { type Patience, retrying } from "../client/retry.ts";
 import { UsageError } from "./exit-codes.ts";
 import { note, type Streams, writeData } from "./output.ts";
@@ -10,6 +11,8 @@ export type ReadFormat = "text" | "json" | "base64";
 
 export interface ReadCommand {
   readonly client: LogClient;
+  /** Takes what the reads cost, which is told at the end. */
+  readonly timings?: ReadTimings;
   readonly streams: Streams;
   readonly log: string;
   readonly from: ReadFrom;
@@ -21,6 +24,17 @@ export interface ReadCommand {
 }
 
 export async function readCommand(command: ReadCommand): Promise<void> {
+  const { timings, streams, format } = command;
+  if (timings === undefined) return await copyRecords(command);
+  const client = command.client.telling((header) => timings.add(header));
+  try {
+    await copyRecords({ ...command, client });
+  } finally {
+    noteTimings(streams, format, timings);
+  }
+}
+
+async function copyRecords(command: ReadCommand): Promise<void> {
   const { client, streams, log, limit, consistency, patience } = command;
   const { tail, up_to_date } = await retrying(patience, client, (bounded) => bounded.tail(log, consistency));
   const from = await startOf(command, tail);
@@ -32,6 +46,12 @@ export async function readCommand(command: ReadCommand): Promise<void> {
   if (!up_to_date && end === tail) {
     note(streams, `read up to seq_num ${end}; whether the log goes on there is not known to this region now`);
   }
+}
+
+function noteTimings(streams: Streams, format: ReadFormat, timings: ReadTimings): void {
+  const { sums } = timings;
+  const json = { timing: { ...sums, winners: Object.fromEntries(sums.winners) } };
+  note(streams, format === "json" ? JSON.stringify(json) : timings.text);
 }
 
 /** The seq_num to begin at; no more than the tail if the log was asked to find it. */

@@ -1,4 +1,6 @@
 /** What a request says to the network, and what that says back: paths, queries, words. */
+import type { SideEffects } from "../protocol/errors.ts";
+import { NoAnswerError } from "./client-errors.ts";
 import type { WireFormat } from "./log-client.ts";
 
 export interface RequestFields {
@@ -53,4 +55,33 @@ export function parsed(text: string): unknown {
 export function networkCode(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
+}
+
+/** Why there was no answer, and what may have happened all the same. */
+export function noAnswer(
+  { endpoint, timeoutMs }: { readonly endpoint: string; readonly timeoutMs: number },
+  what: string,
+  error: unknown,
+  effects: SideEffects,
+): NoAnswerError {
+  const code = networkCode(error);
+  const isSilent = error instanceof Error && error.name === "TimeoutError";
+  const why = code !== "" ? code : error instanceof Error ? error.message : String(error);
+  const said = isSilent ? `${timeoutMs / 1_000} s of silence` : why;
+  return new NoAnswerError(
+    `${endpoint} gave no answer to ${what}: ${said}`,
+    NOT_CONNECTED.has(code) ? "none" : effects,
+    error,
+    endpoint,
+  );
+}
+
+/** As `fetch`: rejects if there is no answer. */
+export type SendHttp = (url: string, request: HttpRequest) => Promise<Response>;
+
+export interface HttpRequest {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal: AbortSignal;
 }

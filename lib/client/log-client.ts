@@ -24,16 +24,16 @@ import type {
   TailJson,
 } from "../api/wire.ts";
 import type { SideEffects } from "../protocol/errors.ts";
-import { ForeignAnswerError, NoAnswerError, ProblemError } from "./client-errors.ts";
+import { ForeignAnswerError, ProblemError } from "./client-errors.ts";
 import {
   type Answered,
   logPath,
-  NOT_CONNECTED,
-  networkCode,
+  noAnswer,
   parsed,
   queryText,
   type RequestFields,
   regionPath,
+  type SendHttp,
 } from "./http-words.ts";
 
 export interface LogClientOptions {
@@ -42,18 +42,10 @@ export interface LogClientOptions {
   /** Wait for a whole answer. An append is given longer than the server gives itself. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
+  /** Asks what reads cost, and is told each answer's `Server-Timing`. */
+  readonly onTiming?: (serverTiming: string) => void;
   /** How requests get there; `fetch` if absent. */
   readonly send?: SendHttp;
-}
-
-/** As `fetch`: rejects if there is no answer. */
-export type SendHttp = (url: string, request: HttpRequest) => Promise<Response>;
-
-export interface HttpRequest {
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
-  readonly signal: AbortSignal;
 }
 
 export type WireFormat = "utf8" | "base64";
@@ -87,6 +79,11 @@ export class LogClient {
   /** The same endpoint, with at most so long a wait for a whole answer. */
   within(timeoutMs: number): LogClient {
     return new LogClient({ ...this.options, timeoutMs: Math.min(this.#timeoutMs, timeoutMs) });
+  }
+
+  /** The same, asking what reads cost. `onTiming` is told each answer's `Server-Timing`. */
+  telling(onTiming: (serverTiming: string) => void): LogClient {
+    return new LogClient({ ...this.options, onTiming });
   }
 
   async createLog(log: string, config: CreateLogJson): Promise<{ created: boolean; log: CreatedLogJson }> {
@@ -220,7 +217,9 @@ export class LogClient {
   async #exchange(request: RequestFields, effects: SideEffects) {
     const url = `${this.endpoint}${request.path}${queryText(request.query)}`;
     const timeout = AbortSignal.timeout(this.#timeoutMs);
-    const { signal, send = fetch } = this.options;
+    const { signal, onTiming, send = fetch } = this.options;
+    const asksTiming = onTiming !== undefined && request.method === "GET";
+    const prefer = asksTiming ? "server-timing" : request.prefer;
     try {
       const response = await send(url, {
         method: request.method,
@@ -228,29 +227,19 @@ export class LogClient {
           accept: "application/json",
           ...(request.format === undefined ? {} : { "log-format": request.format }),
           ...(request.body === undefined ? {} : { "content-type": "application/json" }),
-          ...(request.prefer === undefined ? {} : { prefer: request.prefer }),
+          ...(prefer === undefined ? {} : { prefer }),
         },
         ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       });
+      const timing = response.headers.get("server-timing");
+      if (timing !== null) onTiming?.(timing);
       const [type = ""] = (response.headers.get("content-type") ?? "").split(";");
       const owner = response.headers.get("log-owner")?.split(";")[0];
       return { status: response.status, type, text: await response.text(), owner };
     } catch (error) {
-      throw this.#noAnswer(`${request.method} ${request.path}`, error, effects);
+      const patience = { endpoint: this.endpoint, timeoutMs: this.#timeoutMs };
+      throw noAnswer(patience, `${request.method} ${request.path}`, error, effects);
     }
-  }
-
-  #noAnswer(what: string, error: unknown, effects: SideEffects): NoAnswerError {
-    const code = networkCode(error);
-    const isSilent = error instanceof Error && error.name === "TimeoutError";
-    const why = code !== "" ? code : error instanceof Error ? error.message : String(error);
-    const said = isSilent ? `${this.#timeoutMs / 1_000} s of silence` : why;
-    return new NoAnswerError(
-      `${this.endpoint} gave no answer to ${what}: ${said}`,
-      NOT_CONNECTED.has(code) ? "none" : effects,
-      error,
-      this.endpoint,
-    );
   }
 }

@@ -4,13 +4,13 @@
  * process, outside of any call.
  */
 import {
+  type AwsClients,
+  awsClients,
   BOOKIE_WAITS,
   type ClientWaits,
-  dynamoDbClient,
   FORWARD_WAITS,
   HOME_WAITS,
   LEASE_WAITS,
-  lambdaClient,
   METADATA_WAITS,
 } from "../adapters/aws/aws-clients.ts";
 import { CheckedDeployment } from "../adapters/aws/checked-deployment.ts";
@@ -35,7 +35,6 @@ import { regionAware } from "../protocol/placement/region-aware.ts";
 import { Registry } from "../protocol/placement/registry.ts";
 import type { LeaseStore, MetadataStore, Topology } from "../protocol/ports.ts";
 import { ReadPolicy } from "../protocol/reads/read-policy.ts";
-import { Suspects } from "../protocol/reads/suspects.ts";
 import { FunctionTrace } from "./function-trace.ts";
 
 export interface RegionWorld {
@@ -53,12 +52,17 @@ export interface RegionWorld {
 }
 
 /** `stage`: which of the region's functions this is. */
-export function regionWorld(settings: RegionSettings, regionName: string, stage: string): RegionWorld {
+export function regionWorld(
+  settings: RegionSettings,
+  regionName: string,
+  stage: string,
+  clients: AwsClients = awsClients,
+): RegionWorld {
   const region = regionOf(regionName);
   const clock = new SystemClock();
   const random = new SystemRandom();
   const trace = new FunctionTrace(settings, stage, region);
-  const replicas = metadataReplicas(settings, region, { clock, random });
+  const replicas = metadataReplicas(settings, region, { clients, clock, random });
   const metadata = boundedMetadata(metadataOf(settings, replicas, { clock, random }), clock);
   const bookies = settings.bookies.map((one): BookieAddress => {
     return { id: bookieId(one.id), place: { region: regionOf(one.region), rack: one.rack } };
@@ -69,22 +73,21 @@ export function regionWorld(settings: RegionSettings, regionName: string, stage:
     digest: new NodeDigest(),
     trace,
     metadata,
-    bookies: lambdaBookies(settings),
+    bookies: lambdaBookies(settings, clients),
     topology: reachable(new Registry({ metadata, clock }, bookies), bookies),
     placement: regionAware,
     reads: new ReadPolicy({ clock, random, place: { region } }),
-    suspects: new Suspects(clock),
     quarantine: new Quarantine({ clock, random }),
     region,
   };
-  const leaseTable = { client: dynamoDbClient(region, LEASE_WAITS), name: settings.leaseTable, region };
+  const leaseTable = { client: clients.dynamoDb(region, LEASE_WAITS), name: settings.leaseTable, region };
   return {
     settings,
     region,
     trace,
     ports,
     leases: new DynamoDbLeaseStore({ ...leaseTable, clock, random }),
-    appends: lambdaAppends(settings),
+    appends: lambdaAppends(settings, clients),
     bookies,
     replicas,
     defaultConfig: {
@@ -98,13 +101,17 @@ export function regionWorld(settings: RegionSettings, regionName: string, stage:
 type Chance = Pick<LedgerPorts, "clock" | "random">;
 
 /** The function's own region first, then as the deployment prefers. */
-function metadataReplicas({ metadata }: RegionSettings, own: Region, chance: Chance) {
+function metadataReplicas(
+  { metadata }: RegionSettings,
+  own: Region,
+  { clients, ...chance }: Chance & { readonly clients: AwsClients },
+) {
   const waits = metadata.mode === "home" ? HOME_WAITS : METADATA_WAITS;
   const named = new Set([...(metadata.homeRegion === undefined ? [] : [metadata.homeRegion])]);
   const regions = [...new Set([...metadata.replicas, ...named])];
   const nearestFirst = [...regions.filter((one) => one === own), ...regions.filter((one) => one !== own)];
   return nearestFirst.map((name) => {
-    const table = { client: dynamoDbClient(name, waits), name: metadata.table, region: name };
+    const table = { client: clients.dynamoDb(name, waits), name: metadata.table, region: name };
     return { region: regionOf(name), store: new DynamoDbMetadataTable({ ...table, ...chance }) };
   });
 }
@@ -122,23 +129,23 @@ function metadataOf({ metadata }: RegionSettings, replicas: RegionWorld["replica
   return new CheckedDeployment(store, wanted, chance.random);
 }
 
-function lambdaBookies({ bookies }: RegionSettings): LambdaBookies {
-  const reach = functionsBy(BOOKIE_WAITS);
+function lambdaBookies({ bookies }: RegionSettings, aws: AwsClients): LambdaBookies {
+  const reach = functionsBy(aws, BOOKIE_WAITS);
   const known = new Map(bookies.map((one) => [bookieId(one.id), reach(one.region, one.functionName)]));
   return new LambdaBookies((id) => known.get(id));
 }
 
-function lambdaAppends({ regions }: RegionSettings): LambdaAppends {
-  const reach = functionsBy(FORWARD_WAITS);
+function lambdaAppends({ regions }: RegionSettings, aws: AwsClients): LambdaAppends {
+  const reach = functionsBy(aws, FORWARD_WAITS);
   const known = new Map(regions.map((one) => [regionOf(one.region), reach(one.region, one.appendFunction)]));
   return new LambdaAppends((region) => known.get(region));
 }
 
 /** One client per region: a connection to another region costs two to three round trips. */
-function functionsBy(waits: ClientWaits): (region: string, name: string) => LambdaFunction {
+function functionsBy(aws: AwsClients, waits: ClientWaits): (region: string, name: string) => LambdaFunction {
   const clients = new Map<string, LambdaFunction["client"]>();
   return (region, name) => {
-    const client = clients.get(region) ?? lambdaClient(region, waits);
+    const client = clients.get(region) ?? aws.lambda(region, waits);
     clients.set(region, client);
     return { client, name, region };
   };

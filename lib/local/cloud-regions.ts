@@ -4,21 +4,21 @@
  */
 import type { ApiOptions } from "../api/routing.ts";
 import { present } from "../protocol/assert.ts";
-import { type LogName, type Region, region } from "../protocol/ids.ts";
+import { type Region, region } from "../protocol/ids.ts";
 import type { LogConfig } from "../protocol/items.ts";
-import { ownerLimits } from "../protocol/log/owner-limits.ts";
+import { limits } from "../protocol/limits.ts";
 import type { Settler } from "../protocol/log/settler.ts";
 import { regionAware } from "../protocol/placement/region-aware.ts";
 import type { Clock, MetadataStore, Trace } from "../protocol/ports.ts";
 import { within } from "../protocol/waiting.ts";
 import { cloudHealth } from "./cloud-health.ts";
 import type { StorageBookie } from "./cloud-storage.ts";
+import type { Distances } from "./distances.ts";
 import { LocalRegion } from "./local-region.ts";
 import type { LocalBookie } from "./region-bookies.ts";
 import { startFunctions } from "./region-functions.ts";
 import type { RegionLeaseStores } from "./region-lease-stores.ts";
 import { type Gate, RegionSwitch } from "./region-switch.ts";
-import { roundTrip } from "./round-trip.ts";
 
 export interface CloudRegionsFields {
   readonly clock: Clock;
@@ -27,8 +27,7 @@ export interface CloudRegionsFields {
   readonly leases: RegionLeaseStores;
   /** The first region's port, the others follow; 0 takes any free ones. */
   readonly port: number;
-  /** Round trip between two regions. */
-  readonly delayMs: number;
+  readonly distances: Distances;
   readonly auditPeriodMs: number;
   /** The configuration of logs whose creator chooses none. */
   readonly config: LogConfig;
@@ -65,8 +64,17 @@ export class CloudRegions {
   addBookies(bookies: readonly StorageBookie[]): void {
     for (const one of bookies) {
       const at = this.#switches.find(({ region: name }) => name === one.address.place.region);
-      this.#bookies.push({ ...one, region: present(at, `a region for ${one.address.id}`) });
+      const { id, place } = one.address;
+      const power = new RegionSwitch(place.region, `bookie ${id}`);
+      this.#bookies.push({ ...one, region: present(at, `a region for ${id}`), power });
     }
+  }
+
+  /** The bookies of that name, or all of the region of that name. */
+  bookiesNamed(name: string): readonly LocalBookie[] {
+    return this.#bookies.filter(({ address: { id, place } }) => {
+      return place.region === name || id === name || id.startsWith(`${name}~`);
+    });
   }
 
   /** Opens the regions that there were from the start. Throws LocalError if a port is taken. */
@@ -113,28 +121,14 @@ export class CloudRegions {
     });
   }
 
-  /** The owner's append function settles; if it is silent, one's own takes over (rule 14). */
+  /** One's own append function: it asks the owner's, and takes over if that is silent (rule 14). */
   #settler(home: RegionSwitch, outgoing: Gate): Settler {
-    const { clock, delayMs } = this.#fields;
-    const settleIn = (where: LocalRegion, log: LogName) =>
-      within(clock, ownerLimits.settleWaitMs, `settling ${log} in ${where.region.region}`, () =>
-        outgoing("settle", () =>
-          roundTrip(clock, where.region === home ? 0 : delayMs, () =>
-            where.region.call("settle", () => where.append.settle(log)),
-          ),
-        ),
-      );
+    const { clock } = this.#fields;
     return {
-      settle: async (ownerRegion, log) => {
-        const owner = this.find(ownerRegion);
-        const own = present(this.find(home.region), "one's own region");
-        if (owner === undefined || owner === own) return await settleIn(own, log);
-        try {
-          await settleIn(owner, log);
-        } catch {
-          await settleIn(own, log);
-        }
-      },
+      settle: (_ownerRegion, log) =>
+        within(clock, limits.appendDeadlineMs, `settling ${log}`, () =>
+          outgoing("settle", () => present(this.find(home.region), "one's own region").append.settle(log)),
+        ),
     };
   }
 }

@@ -25,12 +25,19 @@ import {
 } from "./cloud-file.ts";
 import { readControlFile } from "./control-file.ts";
 import { LocalError } from "./local-error.ts";
+import { asSlowAsObjects } from "./object-store-latency.ts";
 
 export interface StorageBookie {
   readonly address: BookieAddress;
   readonly bookie: Bookie;
   /** False: its storage came back empty or foreign, and its answers count for nothing (rule 21). */
   readonly isKnown: boolean;
+}
+
+export interface StorageFields {
+  readonly clock: Clock;
+  /** Entry stores take as long as S3. */
+  readonly wan: boolean;
 }
 
 interface Closable {
@@ -45,7 +52,7 @@ export class CloudStorage {
   private constructor(
     file: CloudFile,
     readonly metadata: MetadataStore,
-    private readonly where: { readonly dataDir: string; readonly clock: Clock },
+    private readonly where: StorageFields & { readonly dataDir: string },
     private readonly open: Closable[],
   ) {
     this.#file = file;
@@ -55,7 +62,7 @@ export class CloudStorage {
   static async open(
     dataDir: string,
     regions: readonly string[] | undefined,
-    clock: Clock,
+    how: StorageFields,
   ): Promise<CloudStorage> {
     const opened: Closable[] = [];
     try {
@@ -63,7 +70,7 @@ export class CloudStorage {
       const metadata = await LevelMetadataStore.open(join(dataDir, "metadata"));
       opened.push(metadata);
       const file = await openCloudFile(dataDir, regions, new SystemRandom());
-      const storage = new CloudStorage(file, metadata, { dataDir, clock }, opened);
+      const storage = new CloudStorage(file, metadata, { dataDir, ...how }, opened);
       await checkDeployment(metadata);
       await storage.#openBookies(file.bookies);
       return storage;
@@ -110,7 +117,7 @@ export class CloudStorage {
       this.open.push(store);
       // F2
       if (record.new === true || !this.#file.setUp) await setUpStorage(store, record.storage);
-      opened.push(await storageBookie(record, store, this.where.clock));
+      opened.push(await storageBookie(record, store, this.where));
     }
     const done = withSetUp(this.#file, records);
     if (JSON.stringify(done) !== JSON.stringify(this.#file)) await this.#write(done);
@@ -124,8 +131,13 @@ export class CloudStorage {
   }
 }
 
-async function storageBookie(record: BookieRecord, store: EntryStore, clock: Clock): Promise<StorageBookie> {
+async function storageBookie(
+  record: BookieRecord,
+  local: EntryStore,
+  { clock, wan }: StorageFields,
+): Promise<StorageBookie> {
   const { storage } = record;
+  const store = wan ? asSlowAsObjects(local, { clock, random: new SystemRandom() }) : local;
   const marker = await store.get({ kind: "incarnation" });
   const address = addressOf(record);
   return {

@@ -30,6 +30,12 @@ export class Control {
     return (await this.#send<{ readonly regions: readonly RegionState[] }>("PUT", path)).regions;
   }
 
+  /** Of that name or region, as `setRegion` does regions. Throws LocalError with what the cloud says. */
+  async setBookies(name: string, state: string): Promise<readonly string[]> {
+    const path = `/bookies/${encodeURIComponent(name)}/${encodeURIComponent(state)}`;
+    return (await this.#send<{ readonly bookies: readonly string[] }>("PUT", path)).bookies;
+  }
+
   /** Adds a region with so many bookies. Throws LocalError with what the cloud says. */
   addRegion(name: string, bookies: number): Promise<Added> {
     return this.#send("POST", `/regions/${encodeURIComponent(name)}?bookies=${bookies}`);

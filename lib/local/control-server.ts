@@ -15,6 +15,11 @@ export interface RegionState {
 export interface ControlledCloud {
   regions(): readonly RegionState[];
   setRegion(name: string, state: "up" | Manner): Promise<void>;
+  /**
+   * Takes bookies down or up while their regions stay as they are: one by its name, or all of a region. Those
+   * that were meant; none if there is no such name.
+   */
+  setBookies(name: string, state: "up" | Manner): Promise<readonly string[]>;
   /** Adds a region with so many bookies, whose ids are the answer. Throws LocalError. */
   addRegion(name: string, bookies: number): Promise<readonly string[]>;
   /** Adds a bookie, in the region's emptiest rack if none is named. Throws LocalError. */
@@ -37,11 +42,14 @@ export function controlApp(cloud: ControlledCloud, token: string): Hono {
     const { name, state } = c.req.param();
     const known = cloud.regions().map((region) => region.name);
     if (!known.includes(name)) throw invalid(`there is no region ${name}; there are ${known.join(", ")}`);
-    if (state !== "up" && state !== "refusing" && state !== "hanging") {
-      throw invalid(`a region is up, refusing or hanging; got ${state}`);
-    }
-    await cloud.setRegion(name, state);
+    await cloud.setRegion(name, stateIn(state));
     return c.json({ regions: cloud.regions() });
+  });
+  app.put("/bookies/:name/:state", async (c) => {
+    const { name, state } = c.req.param();
+    const bookies = await cloud.setBookies(name, stateIn(state));
+    if (bookies.length === 0) throw invalid(`there is no bookie and no region ${name}`);
+    return c.json({ bookies });
   });
   app.post("/regions/:name", async (c) => {
     const added = await cloud.addRegion(c.req.param("name"), Number(c.req.query("bookies")));
@@ -60,6 +68,11 @@ export function controlApp(cloud: ControlledCloud, token: string): Hono {
     return problemResponse(error, request);
   });
   return app;
+}
+
+function stateIn(state: string): "up" | Manner {
+  if (state === "up" || state === "refusing" || state === "hanging") return state;
+  throw invalid(`it is up, refusing or hanging; got ${state}`);
 }
 
 function isSame(given: string, wanted: string): boolean {

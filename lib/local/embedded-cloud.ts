@@ -18,6 +18,7 @@ import { CloudRegions } from "./cloud-regions.ts";
 import { CloudStorage } from "./cloud-storage.ts";
 import { removeControlFile, writeControlFile } from "./control-file.ts";
 import { type ControlledCloud, controlApp, type RegionState } from "./control-server.ts";
+import { asMeasured, equallyFar } from "./distances.ts";
 import { type DefaultConfig, defaultConfig } from "./log-preset.ts";
 import { LoopbackServer } from "./loopback-server.ts";
 import { REPLICAS_MAX } from "./metadata-replicas.ts";
@@ -33,6 +34,8 @@ export interface CloudOptions {
   readonly regions?: string;
   /** Round trip between two regions. */
   readonly delayMs?: number;
+  /** Regions as far apart as those of AWS, and entry stores as slow as S3; then `delayMs` says nothing. */
+  readonly wan?: boolean;
   /** Between two passes of a region's auditor. */
   readonly auditPeriodMs?: number;
   /** Takes one line for the person who runs it. */
@@ -58,7 +61,8 @@ export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
   #growth: Promise<unknown> = Promise.resolve();
 
   private constructor(options: CloudOptions, storage: CloudStorage, clock: CloudClock) {
-    const { dataDir, port, delayMs = 0, write, traceLevel, auditPeriodMs = AUDIT_PERIOD_MS } = options;
+    const { dataDir, port, delayMs = 0, wan = false, write, traceLevel } = options;
+    const { auditPeriodMs = AUDIT_PERIOD_MS } = options;
     const { bookies, file, metadata } = storage;
     this.#dataDir = dataDir;
     this.#leases = new RegionLeaseStores(dataDir);
@@ -75,7 +79,7 @@ export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
       metadata,
       leases: this.#leases,
       port,
-      delayMs,
+      distances: wan ? asMeasured : equallyFar(delayMs),
       auditPeriodMs,
       trace: new ConsoleTrace({ write, clock, ...level }),
       config: this.#default.config,
@@ -90,7 +94,7 @@ export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
   static async open(options: CloudOptions): Promise<EmbeddedCloud> {
     const wanted = options.regions === undefined ? undefined : parseRegions(options.regions);
     const clock = options.clock ?? new SystemClock();
-    const storage = await CloudStorage.open(options.dataDir, wanted, clock);
+    const storage = await CloudStorage.open(options.dataDir, wanted, { clock, wan: options.wan === true });
     const cloud = new EmbeddedCloud(options, storage, clock);
     try {
       await storage.register(storage.bookies);
@@ -133,6 +137,15 @@ export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
   async setRegion(name: string, state: "up" | Manner): Promise<void> {
     const found = present(this.#regions.find(name), `a region named ${name}`);
     await (state === "up" ? found.up() : found.down(state));
+  }
+
+  async setBookies(name: string, state: "up" | Manner): Promise<readonly string[]> {
+    const found = this.#regions.bookiesNamed(name);
+    for (const { power } of found) {
+      if (state === "up") power.up();
+      else power.down(state);
+    }
+    return found.map((one) => one.address.id);
   }
 
   addRegion(name: string, bookies: number): Promise<readonly string[]> {

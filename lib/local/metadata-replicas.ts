@@ -9,6 +9,7 @@ import { FencelineError } from "../protocol/errors.ts";
 import type { Region } from "../protocol/ids.ts";
 import type { Clock, Consistency, MetadataStore } from "../protocol/ports.ts";
 import { pause } from "../protocol/waiting.ts";
+import type { Distances } from "./distances.ts";
 import type { RegionSwitch } from "./region-switch.ts";
 import { roundTrip } from "./round-trip.ts";
 
@@ -26,8 +27,7 @@ export interface MetadataReplicasFields {
   /** Where the asking functions run. */
   readonly region: Region;
   readonly clock: Clock;
-  /** Round trip to the other replicas, which writes and consistent reads wait for. */
-  readonly delayMs: number;
+  readonly distances: Distances;
 }
 
 export function metadataReplicas(fields: MetadataReplicasFields): MetadataStore {
@@ -35,10 +35,11 @@ export function metadataReplicas(fields: MetadataReplicasFields): MetadataStore 
   const ask = <T>(what: string, consistency: Consistency, call: () => Promise<T>): Promise<T> => {
     const replica = nearest(fields);
     if (replica === undefined) return withoutMajority(fields, what);
+    const thereMs = fields.distances(fields.region, replica.region);
     return replica.call(what, async () => {
-      if (consistency === "stale") return await call();
+      if (consistency === "stale") return await roundTrip(fields.clock, thereMs, call);
       if (!hasMajority(fields.replicas)) return await withoutMajority(fields, what);
-      return await roundTrip(fields.clock, fields.replicas.length > 1 ? fields.delayMs : 0, call);
+      return await roundTrip(fields.clock, thereMs + majorityMs(fields, replica), call);
     });
   };
   return {
@@ -48,6 +49,13 @@ export function metadataReplicas(fields: MetadataReplicasFields): MetadataStore 
       ask("metadata write", "consistent", () => store.write(key, expected, item, token)),
     remove: (key, expected) => ask("metadata remove", "consistent", () => store.remove(key, expected)),
   };
+}
+
+/** Round trip from a replica to the nearest other one that is up: together they are a majority. */
+function majorityMs({ replicas, distances }: MetadataReplicasFields, from: RegionSwitch): number {
+  const others = replicas.filter((replica) => replica !== from && replica.isUp);
+  if (others.length === 0) return 0;
+  return Math.min(...others.map((replica) => distances(from.region, replica.region)));
 }
 
 /** Whether writes and consistent reads are possible (D1). */

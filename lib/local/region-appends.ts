@@ -5,6 +5,7 @@ import type { LogAppends } from "../protocol/log/log-appends.ts";
 import type { ForwardAnswer, RegionAppends } from "../protocol/log/log-ports.ts";
 import type { AppendRequest } from "../protocol/log/operations.ts";
 import type { Clock } from "../protocol/ports.ts";
+import type { Distances } from "./distances.ts";
 import type { Gate, RegionSwitch } from "./region-switch.ts";
 import { roundTrip } from "./round-trip.ts";
 
@@ -16,15 +17,16 @@ export interface Peer {
 
 export interface CloudAppendsFields {
   readonly peer: (region: Region) => Peer | undefined;
+  /** Where the calling function runs. */
+  readonly from: Region;
   /** What the calling function's own calls pass. */
   readonly outgoing: Gate;
   readonly clock: Clock;
-  /** Round trip between two regions. */
-  readonly delayMs: number;
+  readonly distances: Distances;
 }
 
 export function cloudAppends(fields: CloudAppendsFields): RegionAppends {
-  const { peer, outgoing, clock, delayMs } = fields;
+  const { peer, from, outgoing, clock, distances } = fields;
   const call = async <T>(
     region: Region,
     what: string,
@@ -33,7 +35,7 @@ export function cloudAppends(fields: CloudAppendsFields): RegionAppends {
     const there = peer(region);
     if (there === undefined) throw unavailable(`this cloud has no region ${region}`, "none");
     return await outgoing(what, () =>
-      roundTrip(clock, delayMs, () => there.region.call(what, () => ask(there.append))),
+      roundTrip(clock, distances(from, region), () => there.region.call(what, () => ask(there.append))),
     );
   };
   return {

@@ -3,6 +3,7 @@ import { unavailable } from "../protocol/errors.ts";
 import type { BookieId } from "../protocol/ids.ts";
 import type { BookieAddress } from "../protocol/place.ts";
 import type { Bookie, Bookies, Clock } from "../protocol/ports.ts";
+import type { Distances } from "./distances.ts";
 import { gatedBookie } from "./gated-ports.ts";
 import type { Gate, RegionSwitch } from "./region-switch.ts";
 import { roundTrip } from "./round-trip.ts";
@@ -11,6 +12,8 @@ export interface LocalBookie {
   readonly address: BookieAddress;
   readonly bookie: Bookie;
   readonly region: RegionSwitch;
+  /** Of the bookie alone: it can be lost while its region is there. */
+  readonly power: RegionSwitch;
 }
 
 export interface RegionBookiesFields {
@@ -21,8 +24,7 @@ export interface RegionBookiesFields {
   /** What the calling functions' own calls pass. */
   readonly outgoing: Gate;
   readonly clock: Clock;
-  /** Round trip between two regions. */
-  readonly delayMs: number;
+  readonly distances: Distances;
 }
 
 export class RegionBookies implements Bookies {
@@ -41,12 +43,13 @@ export class RegionBookies implements Bookies {
   }
 }
 
-function reached({ bookie, region }: LocalBookie, fields: RegionBookiesFields): Bookie {
+function reached({ bookie, region, power }: LocalBookie, fields: RegionBookiesFields): Bookie {
   const { from, outgoing, clock } = fields;
-  const delayMs = region === from ? 0 : fields.delayMs;
-  return gatedBookie(bookie, (what, call, signal) =>
-    outgoing(what, () => roundTrip(clock, delayMs, () => region.call(what, call, signal), signal), signal),
-  );
+  const delayMs = fields.distances(from.region, region.region);
+  return gatedBookie(bookie, (what, call, signal) => {
+    const there = () => region.call(what, () => power.call(what, call, signal), signal);
+    return outgoing(what, () => roundTrip(clock, delayMs, there, signal), signal);
+  });
 }
 
 /** A member of an old ensemble that this cloud does not have: its calls reject. */

@@ -23,7 +23,7 @@ import { Quarantine } from "../protocol/placement/quarantine.ts";
 import { Registry } from "../protocol/placement/registry.ts";
 import type { Clock, LeaseStore, MetadataStore, Trace } from "../protocol/ports.ts";
 import { ReadPolicy } from "../protocol/reads/read-policy.ts";
-import { Suspects } from "../protocol/reads/suspects.ts";
+import type { Distances } from "./distances.ts";
 import { gatedLeases, gatedMetadata } from "./gated-ports.ts";
 import { metadataReplicas } from "./metadata-replicas.ts";
 import { cloudAppends, type Peer } from "./region-appends.ts";
@@ -50,8 +50,7 @@ export interface SharedWorld {
   readonly leases: (region: Region) => LeaseStore;
   /** Each region as the others call it. */
   readonly peer: (region: Region) => Peer | undefined;
-  /** Round trip between two regions. */
-  readonly delayMs: number;
+  readonly distances: Distances;
 }
 
 /** `settler` lets the read function reach the append functions of regions. */
@@ -64,7 +63,7 @@ export function startFunctions(
   const forAppends = {
     ...portsOf(world, home, outgoing),
     leases: leasesOf(world, home, outgoing),
-    regions: cloudAppends({ ...world, outgoing }),
+    regions: cloudAppends({ ...world, from: home.region, outgoing }),
   };
   const append = new LogAppends(forAppends);
   return {
@@ -91,8 +90,9 @@ function lifelong(home: RegionSwitch): Gate {
 }
 
 function portsOf(world: SharedWorld, home: RegionSwitch, outgoing: Gate): LedgerPorts {
-  const { clock, trace, placement, bookies, delayMs, replicas } = world;
-  const replica = metadataReplicas({ store: world.metadata, replicas, region: home.region, clock, delayMs });
+  const { clock, trace, placement, bookies, distances, replicas } = world;
+  const { metadata: store } = world;
+  const replica = metadataReplicas({ store, replicas, region: home.region, clock, distances });
   const random = new SystemRandom();
   const metadata = boundedMetadata(gatedMetadata(replica, outgoing), clock);
   const known = bookies.map((one) => one.address);
@@ -102,11 +102,10 @@ function portsOf(world: SharedWorld, home: RegionSwitch, outgoing: Gate): Ledger
     digest: new NodeDigest(),
     trace,
     metadata,
-    bookies: new RegionBookies({ bookies, from: home, outgoing, clock, delayMs }),
+    bookies: new RegionBookies({ bookies, from: home, outgoing, clock, distances }),
     topology: new Registry({ metadata, clock }, known),
     placement,
     reads: new ReadPolicy({ clock, random, place: { region: home.region } }),
-    suspects: new Suspects(clock),
     quarantine: new Quarantine({ clock, random }),
     region: home.region,
   };

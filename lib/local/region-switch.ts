@@ -27,7 +27,11 @@ export class RegionSwitch {
   readonly #inFlight = new Set<() => void>();
   readonly #waiting = new Set<() => void>();
 
-  constructor(region: Region) {
+  /** `name` is what refusals call it. */
+  constructor(
+    region: Region,
+    private readonly name = `region ${region}`,
+  ) {
     this.region = region;
   }
 
@@ -82,10 +86,10 @@ export class RegionSwitch {
 
   async #silence(what: string, sideEffects: SideEffects, signal?: CallSignal): Promise<never> {
     if (this.#down !== "hanging") {
-      throw unavailable(`${what}: region ${this.region} refuses, it is down`, sideEffects);
+      throw unavailable(`${what}: ${this.name} refuses, it is down`, sideEffects);
     }
     while (this.#down === "hanging") await this.#untilWoken(what, signal);
-    throw unavailable(`${what}: region ${this.region} was down and never answered`, "possible");
+    throw unavailable(`${what}: ${this.name} was down and never answered`, "possible");
   }
 
   #untilWoken(what: string, signal?: CallSignal): Promise<void> {

@@ -58,7 +58,7 @@ export const limits = {
   readNextReplicaAfterMs: 200,
   /** Rounds of rule 14 before the tail counts as undecidable. */
   tailRoundsMax: 4,
-  /** A bookie that failed is asked last for this long. */
+  /** A bookie that failed is chosen last for this long, unless it answers before. */
   suspectMs: 10_000,
   /** Records in one answer. */
   readRecordsMax: 1_000,
@@ -191,8 +191,9 @@ export const limits = {
   knownLedgersMax: 1_000,
   /** Places remembered of one ledger. */
   entrySamplesMax: 512,
-  /** Entries that a read fetches ahead of the one it looks at. */
-  readAheadEntries: 8,
+  /** Entries that a read fetches ahead of the one it looks at, and payload bytes, as far as it can tell. */
+  readAheadEntries: 16,
+  readAheadBytesMax: 4 * MIB,
   /**
    * Times that a read begins again because the segments changed under it, and that it asks for the tail to be
    * settled.

@@ -2,7 +2,9 @@
  * What the protocol tells of itself: structured events. On AWS they become metrics and log lines, in the
  * simulator they are the trace. No payloads.
  */
+
 import type { BookieId, EntryId, LedgerId, LogIncarnation, Region, SeqNum } from "./ids.ts";
+import type { DistanceClass } from "./reads/distance.ts";
 
 export type TraceEvent =
   | { readonly event: "ledger-created"; readonly ledgerId: LedgerId; readonly ensemble: readonly BookieId[] }
@@ -100,5 +102,20 @@ export type TraceEvent =
       readonly event: "tail-settled";
       readonly log: LogIncarnation;
       readonly how: "control-entry" | "takeover";
+    }
+  /** One read of a log, with all that bookies were asked for it. */
+  | {
+      readonly event: "log-read";
+      readonly log: LogIncarnation;
+      /** Entries and tails that were asked for. */
+      readonly reads: number;
+      readonly attempts: number;
+      readonly hedges: number;
+      /** Part of `hedges`. */
+      readonly crossRegionHedges: number;
+      readonly failovers: number;
+      /** How far away the answers came from, and how many. */
+      readonly wins: readonly (readonly [DistanceClass, number])[];
+      readonly elapsedMs: number;
     }
   | { readonly event: "log-alarm"; readonly log: LogIncarnation; readonly reason: string };

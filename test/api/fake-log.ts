@@ -40,6 +40,7 @@ import type {
 import { producerRefusal } from "../../lib/protocol/log/producer-errors.ts";
 import { ProducerTable } from "../../lib/protocol/log/producer-table.ts";
 import type { BookieState, RegionState } from "../../lib/protocol/placement/placement.ts";
+import { type ReadCost, ReadCounters } from "../../lib/protocol/reads/read-counters.ts";
 
 export const here = region("us-east-1");
 export const fakeLedgerId = ledgerId(42);
@@ -49,6 +50,15 @@ interface FakeLog {
   readonly description: LogDescription;
   readonly records: LogRecord[];
   readonly producers: ProducerTable;
+}
+
+/** So many entries, the last of which was hedged and then answered from afar. */
+function costOf(reads: number): ReadCost {
+  const counters = new ReadCounters();
+  const plain = { attempts: 1, hedges: 0, crossRegionHedges: 0, failovers: 0 };
+  for (let read = 1; read < reads; read++) counters.add({ ...plain, winner: "same-region" });
+  counters.add({ attempts: 3, hedges: 1, crossRegionHedges: 1, failovers: 1, winner: "region eu-west-1" });
+  return { elapsedMs: 41.25, counters };
 }
 
 const PORTS = { clock: new SystemClock(), digest: new NodeDigest() };
@@ -256,13 +266,14 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
     }
     const found = records.slice(from, from + request.limit);
     const next = seqNum(from + found.length);
-    return { records: found, next, tail, upToDate: next === tail, sealed: false };
+    const cost = costOf(found.length);
+    return { records: found, next, tail, upToDate: next === tail, sealed: false, cost };
   }
 
   async tail(name: LogName) {
     this.#failIfTold();
     const tail = seqNum(this.#find(name).records.length);
-    return { tail, upToDate: true, sealed: this.sealed.has(name), ownerRegion: here };
+    return { tail, upToDate: true, sealed: this.sealed.has(name), ownerRegion: here, cost: costOf(1) };
   }
 
   async showLedger(id: LedgerId): Promise<LedgerMetadata> {

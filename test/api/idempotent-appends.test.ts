@@ -78,6 +78,31 @@ describe("Idempotency-Key", () => {
   });
 });
 
+test("the OpenAPI document tells of producers, keys and places", async () => {
+  const answer = await apiUnderTest().send("GET", "/v1/openapi.json");
+  const document = (await answer.json()) as OpenApi;
+  const { post, get } = document.paths["/v1/logs/{log}/records"] ?? {};
+  const names = (operation: Operation | undefined) => operation?.parameters.map(({ name }) => name);
+  expect(names(post)).toEqual(expect.arrayContaining(["idempotency-key", "prefer", "log-format"]));
+  expect(names(get)).toEqual(expect.arrayContaining(["seq_num", "dlsn", "timestamp", "tail_offset"]));
+  const { Producer, Append, AppendAck } = document.components.schemas;
+  expect(Producer?.required).toEqual(["id", "epoch", "seq"]);
+  expect(Append?.properties).toHaveProperty("producer");
+  expect(AppendAck?.required).toContain("duplicate");
+});
+
+interface Operation {
+  readonly parameters: readonly { readonly name: string }[];
+}
+interface OpenApi {
+  readonly paths: Readonly<Record<string, Readonly<Partial<Record<"get" | "post", Operation>>>>>;
+  readonly components: {
+    readonly schemas: Readonly<
+      Record<string, { readonly required?: readonly string[]; readonly properties?: object }>
+    >;
+  };
+}
+
 describe("where a read begins", () => {
   test("at a seq_num, a DLSN, a time, or so many records before the tail", async () => {
     const { send, append } = await withLog();

@@ -70,3 +70,18 @@ describe("the preferred region", () => {
     expect(taken).not.toHaveProperty("preferred_region");
   });
 });
+
+test.each([
+  [undefined, { route: "forward" }],
+  ["no-forward", { route: "refuse" }],
+  ["respond-async, wait=3", { route: "forward", timeoutMs: 3_000 }],
+  ["wait=99, No-Forward", { route: "refuse", timeoutMs: 20_000 }],
+  ["wait=0, wait=x", { route: "forward" }],
+])("an append's preferences %s go with it", async (prefer, expected) => {
+  const { logs, sendJson } = await withLog();
+  const headers: Record<string, string> = prefer === undefined ? {} : { prefer };
+  const answer = await sendJson("POST", "/v1/logs/orders/records", { records: [{ body: "a" }] }, headers);
+  expect(answer.status).toBe(200);
+  const { route, timeoutMs } = logs.appended[0] ?? {};
+  expect({ route, timeoutMs }).toEqual({ timeoutMs: undefined, ...expected });
+});

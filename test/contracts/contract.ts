@@ -86,8 +86,9 @@ export function describeContract<P>(contract: Contract<P>): void {
           const { calls } = await run(one, loseNothing);
           expect(calls).toBeGreaterThan(0);
           for (let call = 0; call < calls; call++) {
-            const { lost } = await run(one, loseCall(call, loss));
-            expect(lost).toBe(1);
+            const { calls: made, lost } = await run(one, loseCall(call, loss));
+            // Over a network rivals meet in another order each time, and need more calls or fewer.
+            expect(lost).toBe(call < made ? 1 : 0);
           }
         });
       }

@@ -62,6 +62,17 @@ const samples: { readonly [E in TraceEvent["event"]]: Extract<TraceEvent, { even
   "lease-lost": { event: "lease-lost", ...log },
   "ledger-abandoned": { event: "ledger-abandoned", ...ledger, reason: "trimmed" },
   "tail-settled": { event: "tail-settled", ...log, how: "takeover" },
+  "log-read": {
+    event: "log-read",
+    ...log,
+    reads: 2,
+    attempts: 4,
+    hedges: 1,
+    crossRegionHedges: 1,
+    failovers: 1,
+    wins: [["same-region", 2]],
+    elapsedMs: 41.5,
+  },
   "log-alarm": { event: "log-alarm", ...log, reason: "rule 33d" },
 };
 

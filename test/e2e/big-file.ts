@@ -6,61 +6,14 @@
  *     node --import tsx test/e2e/big-file.ts
  */
 import type { ChildProcess } from "node:child_process";
-import { createHash } from "node:crypto";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { ScratchDirectory } from "../adapters/scratch-directory.ts";
 import { CloudProcess, exitOf, spawnCommand } from "../local/cloud-process.ts";
+import { check, outputOf, sha256, timed } from "./commands.ts";
+import { realLines } from "./real-lines.ts";
 
 const LINES = 200_000;
-const WORDS = "/usr/share/dict/words";
-const PACKAGES = fileURLToPath(new URL("../../node_modules", import.meta.url));
-
-/** The machine's word list, then the declaration files of the packages in node_modules: no line made up. */
-async function realLines(): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let count = 0;
-  const names = (await readdir(PACKAGES, { recursive: true })).sort();
-  for (const path of [WORDS, ...names.filter(isDeclaration).map((name) => join(PACKAGES, name))]) {
-    const text = await readFile(path).catch(() => Buffer.of());
-    const lines = text
-      .toString("latin1")
-      .split("\n")
-      .slice(0, -1)
-      .slice(0, LINES - count);
-    count += lines.length;
-    chunks.push(Buffer.from(lines.map((line) => `${line}\n`).join(""), "latin1"));
-    if (count === LINES) return Buffer.concat(chunks);
-  }
-  throw new Error(`only ${count} lines were found in ${WORDS} and ${PACKAGES}; ${LINES} are needed`);
-}
-
-const isDeclaration = (name: string) => /\.d\.[cm]?ts$/.test(name);
-
-function check(holds: boolean, what: string): void {
-  if (!holds) throw new Error(`failed: ${what}`);
-}
-
-const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
-
-async function timed<T>(what: string, run: () => Promise<T>): Promise<T> {
-  const beganMs = performance.now();
-  const result = await run();
-  process.stdout.write(`${what}: ${((performance.now() - beganMs) / 1_000).toFixed(1)} s\n`);
-  return result;
-}
-
-/** What a command writes to standard output. */
-async function outputOf(child: ChildProcess): Promise<{ code: number | null; out: Buffer }> {
-  const chunks: Buffer[] = [];
-  child.stdout?.on("data", (chunk: Buffer) => chunks.push(chunk));
-  const closed = new Promise((resolve) => child.stdout?.once("close", resolve));
-  const code = await exitOf(child);
-  await closed;
-  return { code, out: Buffer.concat(chunks) };
-}
-
 class Scenario {
   constructor(
     private readonly cloud: CloudProcess,
@@ -125,7 +78,7 @@ class Scenario {
 async function main(): Promise<void> {
   await using scratch = await ScratchDirectory.make();
   const file = join(scratch.path, "lines");
-  const bytes = await realLines();
+  const bytes = await realLines(LINES);
   await writeFile(file, bytes);
   process.stdout.write(`${LINES} real lines, ${bytes.length} bytes, SHA-256 ${sha256(bytes)}\n`);
   await using cloud = await CloudProcess.start(join(scratch.path, "data"));

@@ -29,10 +29,11 @@ export class CloudProcess implements AsyncDisposable {
   private constructor(
     private readonly dataDir: string,
     private readonly port: number,
+    private readonly flags: readonly string[],
   ) {}
 
-  static async start(dataDir: string): Promise<CloudProcess> {
-    const cloud = new CloudProcess(dataDir, await freePorts(3));
+  static async start(dataDir: string, ...flags: string[]): Promise<CloudProcess> {
+    const cloud = new CloudProcess(dataDir, await freePorts(3), flags);
     await cloud.restart();
     return cloud;
   }
@@ -59,7 +60,7 @@ export class CloudProcess implements AsyncDisposable {
   /** Starts again on the same directory and the same ports. */
   async restart(): Promise<void> {
     const args = ["local", "--data", this.dataDir, "--port", String(this.port), "--output", "json"];
-    const child = spawnCommand(args, ["ignore", "pipe", "inherit"]);
+    const child = spawnCommand([...args, ...this.flags], ["ignore", "pipe", "inherit"]);
     this.#child = child;
     if (child.stdout === null) throw new Error("no standard output");
     const lines = createInterface({ input: child.stdout });

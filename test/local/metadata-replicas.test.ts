@@ -1,6 +1,7 @@
 /** The metadata table as the regions' functions see it: what a majority of replicas decides. */
 import { describe, expect, test } from "vitest";
 import { MemoryMetadataStore } from "../../lib/adapters/memory/memory-metadata-store.ts";
+import { equallyFar } from "../../lib/local/distances.ts";
 import { hasMajority, metadataReplicas } from "../../lib/local/metadata-replicas.ts";
 import { RegionSwitch } from "../../lib/local/region-switch.ts";
 import { logName, region, writeToken } from "../../lib/protocol/ids.ts";
@@ -14,7 +15,7 @@ function table(names: readonly string[], asking: string) {
   const replicas = names.map((name) => new RegionSwitch(region(name)));
   const clock = new TestClock();
   const store = new MemoryMetadataStore();
-  const view = metadataReplicas({ store, replicas, region: region(asking), clock, delayMs: 0 });
+  const view = metadataReplicas({ store, replicas, region: region(asking), clock, distances: equallyFar(0) });
   const down = (name: string, manner: "refusing" | "hanging" = "refusing") =>
     replicas.find((one) => one.region === name)?.down(manner);
   const write = () => view.write(key, "absent", item, writeToken("t"));

@@ -17,7 +17,6 @@ import { Quarantine } from "../../lib/protocol/placement/quarantine.ts";
 import { regionAware } from "../../lib/protocol/placement/region-aware.ts";
 import type { EntryStore, MetadataStore } from "../../lib/protocol/ports.ts";
 import { ReadPolicy } from "../../lib/protocol/reads/read-policy.ts";
-import { Suspects } from "../../lib/protocol/reads/suspects.ts";
 
 export interface StoreCall {
   readonly kind: "store";
@@ -92,7 +91,6 @@ function portsOf(start: Start): LedgerPorts {
     topology: { bookies: () => start.bookies },
     placement: regionAware,
     reads: new ReadPolicy({ clock, random, place: { region: region(start.region) } }),
-    suspects: new Suspects(clock),
     quarantine: new Quarantine({ clock, random }),
     region: region(start.region),
   };

@@ -42,7 +42,6 @@ import type {
   StoreValue,
 } from "../../lib/protocol/ports.ts";
 import { ReadPolicy } from "../../lib/protocol/reads/read-policy.ts";
-import { Suspects } from "../../lib/protocol/reads/suspects.ts";
 import type { TraceEvent } from "../../lib/protocol/trace-events.ts";
 import { Faults } from "./faults.ts";
 import { inOrder } from "./in-order.ts";
@@ -186,7 +185,6 @@ export class World {
         random: { uint32: () => this.#draw() },
         place: { region: region(where) },
       }),
-      suspects: new Suspects(this.clock),
       quarantine: new Quarantine({ clock: this.clock, random: { uint32: () => this.#draw() } }),
       region: region(where),
     };
@@ -314,6 +312,10 @@ export class World {
       id,
       add: (entry) => through("add", entry.header.entryId, (bookie) => bookie.add(entry)),
       read: (ledger, entry) => through("read", entry, (bookie) => bookie.read(ledger, entry)),
+      readSeveral: (ledger, entries) =>
+        through("readSeveral", undefined, async (bookie) => {
+          return (await bookie.readSeveral?.(ledger, entries)) ?? entries.map(() => undefined);
+        }),
       tail: (ledger) => through("tail", undefined, (bookie) => bookie.tail(ledger)),
       fence: (ledger) => through("fence", undefined, (bookie) => bookie.fence(ledger)),
       recoveryRead: (ledger, entry) =>

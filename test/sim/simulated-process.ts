@@ -19,6 +19,8 @@ export class SimulatedProcess {
   state: "running" | "frozen" | "crashed" = "running";
   /** Wall time less true time; grows and falls with jumps. */
   wallSkewMs = 0;
+  /** Virtual time of its last thaw. */
+  thawedAtMs: number | undefined;
   #held: (() => void)[] = [];
 
   constructor(
@@ -50,6 +52,7 @@ export class SimulatedProcess {
   thaw(): void {
     if (this.state !== "frozen") return;
     this.state = "running";
+    this.thawedAtMs = this.scheduler.nowMs;
     const held = this.random.shuffled(this.#held);
     this.#held = [];
     // Each as an event of its own: a second freeze may come between two of them.

@@ -18,7 +18,6 @@ import { Quarantine } from "../../lib/protocol/placement/quarantine.ts";
 import { regionAware } from "../../lib/protocol/placement/region-aware.ts";
 import type { MetadataStore } from "../../lib/protocol/ports.ts";
 import { ReadPolicy } from "../../lib/protocol/reads/read-policy.ts";
-import { Suspects } from "../../lib/protocol/reads/suspects.ts";
 import { anywhere } from "./any-placement.ts";
 import {
   type BookieInstance,
@@ -135,7 +134,6 @@ export class World {
       topology: this.registries.of(process, metadata),
       placement: this.plan.world.placement === "anywhere" ? anywhere(random) : regionAware,
       reads: new ReadPolicy({ clock, random, place: { region: process.region } }),
-      suspects: new Suspects(clock),
       quarantine: new Quarantine({ clock, random }),
       region: process.region,
     };

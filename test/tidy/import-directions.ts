@@ -47,7 +47,6 @@ const table: readonly (readonly [folder: string, row: Row])[] = [
         "lib/protocol/assert.ts",
         "lib/protocol/placement",
         "lib/api/log-config.ts",
-        "lib/bundles",
       ],
       packages: ["aws-cdk-lib", "constructs", "cdk-nag", "zod"],
       node: true,

@@ -53,39 +53,47 @@ export function decodeAppendCall(value: unknown): AppendCall {
 }
 
 function encodeAppend(request: AppendRequest): JsonObject {
-  const { log, records, matchSeqNum, producer, idempotencyKey, route, timeoutMs, ...others } = request;
-  allTravels(others);
+  const { log, records, matchSeqNum, route, timeoutMs, producer, idempotencyKey, ...others } = request;
+  noOthers(others);
   return {
     log,
     records: records.map(encodeRecord),
     ...(matchSeqNum === undefined ? {} : { matchSeqNum }),
-    ...(producer === undefined ? {} : { producer: { ...producer } }),
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     ...(route === undefined ? {} : { route }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(producer === undefined ? {} : { producer: encodeProducer(producer) }),
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   };
 }
-
-/** Does not compile once a request has a field that would be left behind. */
-function allTravels(_others: Readonly<Record<string, never>>): void {}
 
 function decodeAppend(fields: JsonFields): AppendRequest {
   return {
     log: logName(fields.text("log")),
     records: fields.list("records", decodeRecord),
     ...(fields.has("matchSeqNum") ? { matchSeqNum: seqNum(fields.integer("matchSeqNum", 0)) } : {}),
-    ...(fields.has("producer") ? { producer: fields.object("producer", decodeProducer) } : {}),
-    ...(fields.has("idempotencyKey") ? { idempotencyKey: fields.text("idempotencyKey") } : {}),
     ...(fields.has("route") ? { route: fields.oneOf("route", ["forward", "refuse"]) } : {}),
     ...(fields.has("timeoutMs") ? { timeoutMs: fields.number("timeoutMs") } : {}),
+    ...(fields.has("producer") ? { producer: fields.object("producer", decodeProducer) } : {}),
+    ...(fields.has("idempotencyKey") ? { idempotencyKey: fields.text("idempotencyKey") } : {}),
   };
+}
+
+function encodeProducer(producer: ProducerStamp): JsonObject {
+  const { id, epoch, seq, ...others } = producer;
+  noOthers(others);
+  return { id, epoch, seq };
 }
 
 function decodeProducer(fields: JsonFields): ProducerStamp {
   return { id: fields.text("id"), epoch: fields.integer("epoch", 0), seq: fields.integer("seq", 0) };
 }
 
-function encodeRecord({ body, headers, timestampMs }: RecordInput): JsonObject {
+/** A field that is not named above would be lost on the way: the compiler says so. */
+function noOthers(_others: Readonly<Record<string, never>>): void {}
+
+function encodeRecord(record: RecordInput): JsonObject {
+  const { body, headers, timestampMs, ...others } = record;
+  noOthers(others);
   return {
     body: base64(body),
     headers: headers.map((header): JsonValue => header.map(base64)),

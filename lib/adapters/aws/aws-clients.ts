@@ -28,6 +28,17 @@ export const BOOKIE_WAITS: ClientWaits = { connectMs: 1_000, answerMs: 1_800, so
 /** Append functions of other regions wait, recover and write. Their callers' own deadlines are shorter. */
 export const FORWARD_WAITS: ClientWaits = { connectMs: 1_000, answerMs: 25_000, socketsMax: 256 };
 
+/** How the functions come to their clients; tests put faults under them. */
+export interface AwsClients {
+  dynamoDb(region: string, waits: ClientWaits): DynamoDBClient;
+  lambda(region: string, waits: ClientWaits): LambdaClient;
+}
+
+export const awsClients: AwsClients = {
+  dynamoDb: (region, waits) => dynamoDbClient(region, waits),
+  lambda: (region, waits) => lambdaClient(region, waits),
+};
+
 export function dynamoDbClient(
   region: string,
   waits: ClientWaits,

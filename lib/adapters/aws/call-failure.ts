@@ -47,7 +47,11 @@ export function callFailure(error: unknown): CallFailure {
  * attempt may have taken effect, whatever the last one proves of itself.
  */
 export function unansweredCall(what: string, error: unknown, inDoubt = false): FencelineError {
-  if (error instanceof FencelineError) return error;
+  if (error instanceof FencelineError) {
+    if (!inDoubt || error.sideEffects === "possible") return error;
+    const { code, message, retryable, details } = error;
+    return new FencelineError(code, { message, retryable, details, sideEffects: "possible", cause: error });
+  }
   const { name, status, sideEffects } = callFailure(error);
   const message = error instanceof Error ? error.message : String(error);
   const said = status === undefined ? name : `${status} ${name}`;

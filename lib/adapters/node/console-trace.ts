@@ -34,6 +34,7 @@ const levelOf: Readonly<Record<TraceEvent["event"], Exclude<TraceLevel, "off">>>
   "lease-lost": "info",
   "ledger-abandoned": "info",
   "tail-settled": "info",
+  "log-read": "debug",
   "log-alarm": "error",
 };
 

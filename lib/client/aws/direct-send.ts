@@ -3,7 +3,7 @@
  * the gateway's price and time. A function is given what the gateway would give it.
  */
 import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
-import type { HttpRequest, SendHttp } from "../log-client.ts";
+import type { HttpRequest, SendHttp } from "../http-words.ts";
 
 export interface DirectFields {
   readonly region: string;

@@ -1,7 +1,7 @@
 /** Requests to a deployed REST API, signed with AWS Signature Version 4. */
 import { createHash, createHmac, type Hash } from "node:crypto";
 import { SignatureV4 } from "@smithy/signature-v4";
-import type { SendHttp } from "../log-client.ts";
+import type { SendHttp } from "../http-words.ts";
 import type { CredentialSource } from "./credential-chain.ts";
 
 export interface SigningFields {

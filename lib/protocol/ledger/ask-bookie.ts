@@ -2,6 +2,7 @@
  * One question to one bookie, bounded in time. What comes back is an answer or `unknown`; unknown is never
  * a negative (rule 21). Every bookie call is safe to repeat, so one lost message is not yet a failure.
  */
+import type { CallSignal } from "../call-abort.ts";
 import type { EntryId, LedgerId } from "../ids.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
@@ -22,24 +23,25 @@ export interface Question<T> {
   readonly call: (bookie: Bookie) => Promise<T>;
   /** Tries before the outcome counts as unknown. */
   readonly attempts?: number;
+  /** Nobody waits any more: nothing is held against the bookie then. */
+  readonly signal?: CallSignal;
 }
 
 export async function askBookie<T>(ports: LedgerPorts, question: Question<T>): Promise<T | Unknown> {
-  const { bookie, what, attempts = limits.bookieCallAttempts } = question;
+  const { bookie, what, attempts = limits.bookieCallAttempts, signal } = question;
   let reason = "not asked";
   for (let attempt = 1; attempt <= attempts; attempt++) {
-    if (attempt > 1) await pause(ports.clock, limits.bookieCallPauseMs);
     try {
-      const port = ports.bookies.bookie(bookie.id);
-      const answer = await within(ports.clock, limits.bookieCallTimeoutMs, what, () => question.call(port));
-      ports.suspects.answered(bookie.id);
+      if (attempt > 1) await pause(ports.clock, limits.bookieCallPauseMs, signal);
+      const ask = () => question.call(ports.bookies.bookie(bookie.id));
+      const answer = await within(ports.clock, limits.bookieCallTimeoutMs, what, ask, signal);
       ports.quarantine.answered(bookie.id);
       return answer;
     } catch (error) {
       reason = error instanceof Error ? error.message : String(error);
     }
+    if (signal?.aborted === true) return { kind: "unknown", reason };
   }
-  ports.suspects.failed(bookie.id);
   ports.quarantine.failed(bookie.id);
   ports.trace.emit({
     event: "bookie-failed",

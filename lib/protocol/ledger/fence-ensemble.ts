@@ -4,29 +4,16 @@
  * waiting stops as soon as no write set could have acknowledged on the silent bookies alone.
  */
 import { type EntryId, NO_ENTRY } from "../ids.ts";
-import type { Bookie, TailAnswer } from "../ports.ts";
+import type { TailAnswer } from "../ports.ts";
 import { askBookie } from "./ask-bookie.ts";
-import { isGenuine } from "./entry.ts";
 import { type LedgerMetadata, lastFragment } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
+import { confirmedBy } from "./read-confirmed.ts";
 import { coversEveryWriteSet } from "./write-set.ts";
 
 /** The highest last add confirmed that was answered, or NO_ENTRY. */
 export function fenceEnsemble(ports: LedgerPorts, ledger: LedgerMetadata): Promise<EntryId> {
-  return askTails(ports, ledger, "fence", (bookie) => bookie.fence(ledger.ledgerId));
-}
-
-/** The same without fencing: for readers, who change nothing. */
-export function highestConfirmed(ports: LedgerPorts, ledger: LedgerMetadata): Promise<EntryId> {
-  return askTails(ports, ledger, "tail", (bookie) => bookie.tail(ledger.ledgerId));
-}
-
-function askTails(
-  ports: LedgerPorts,
-  ledger: LedgerMetadata,
-  what: string,
-  call: (bookie: Bookie) => Promise<TailAnswer>,
-): Promise<EntryId> {
+  const { ledgerId, replication } = ledger;
   const { ensemble } = lastFragment(ledger);
   const known = new Set<number>();
   let silent = 0;
@@ -34,21 +21,17 @@ function askTails(
   return new Promise((resolve) => {
     ensemble.forEach((bookie, position) => {
       void askBookie<TailAnswer | { readonly kind: "tail"; readonly answer: TailAnswer }>(ports, {
-        ledgerId: ledger.ledgerId,
+        ledgerId,
         bookie,
-        what,
-        call: async (port) => ({ kind: "tail", answer: await call(port) }),
+        what: "fence",
+        call: async (port) => ({ kind: "tail", answer: await port.fence(ledgerId) }),
       }).then((answer) => {
         if ("kind" in answer && answer.kind === "tail") {
           known.add(position);
-          const copy = answer.answer.highest;
-          // A damaged entry still proves the fence; its header proves nothing (H22).
-          if (copy !== undefined && isGenuine(ports.digest, ledger, copy)) {
-            if (copy.header.lastAddConfirmed > highest) highest = copy.header.lastAddConfirmed;
-          }
+          const confirmed = confirmedBy(ports, ledger, answer.answer);
+          if (confirmed > highest) highest = confirmed;
         } else silent += 1;
-        const done =
-          known.size + silent === ensemble.length || coversEveryWriteSet(known, ledger.replication);
+        const done = known.size + silent === ensemble.length || coversEveryWriteSet(known, replication);
         if (done) resolve(highest);
       });
     });

@@ -4,7 +4,6 @@ import type { Placement } from "../placement/placement.ts";
 import type { Quarantine } from "../placement/quarantine.ts";
 import type { Bookies, Clock, Digest, MetadataStore, Random, Topology, Trace } from "../ports.ts";
 import type { ReadPolicy } from "../reads/read-policy.ts";
-import type { Suspects } from "../reads/suspects.ts";
 
 export interface LedgerPorts {
   readonly clock: Clock;
@@ -17,9 +16,7 @@ export interface LedgerPorts {
   readonly placement: Placement;
   /** What this process knows about reading: order, hedges, failover and their budgets. */
   readonly reads: ReadPolicy;
-  /** Bookies that did not answer this process lately: chosen last for new copies. */
-  readonly suspects: Suspects;
-  /** Bookies that failed this process again and again: chosen last for new copies. */
+  /** Bookies that failed this process lately or again and again: chosen last for new copies. */
   readonly quarantine: Quarantine;
   /** Where this process runs. */
   readonly region: Region;

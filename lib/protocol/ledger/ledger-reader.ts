@@ -16,11 +16,13 @@ import { type EntryId, type LedgerId, NO_ENTRY, nextEntry, previousEntry } from 
 import { ledgerKey } from "../items.ts";
 import { limits } from "../limits.ts";
 import type { SealedEntry, Versioned } from "../ports.ts";
+import { GatheredReads } from "../reads/gathered-reads.ts";
 import { readAnyCopy } from "../reads/read-any-copy.ts";
-import { highestConfirmed } from "./fence-ensemble.ts";
+import type { ReadCounters } from "../reads/read-counters.ts";
 import { fragmentAt, type LedgerMetadata, type OpenLedger } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { MetadataAge } from "./metadata-age.ts";
+import { highestConfirmed, nearestConfirmed } from "./read-confirmed.ts";
 import { readTailSlot } from "./read-tail-slot.ts";
 import { writeSet } from "./write-set.ts";
 
@@ -44,13 +46,16 @@ type Step = LedgerRead | { readonly kind: "again" };
 export class LedgerReader {
   #known: Versioned<LedgerMetadata> | undefined;
   #confirmed: EntryId = NO_ENTRY;
+  #polls = 0;
   readonly #age: MetadataAge;
+  readonly #hedges: GatheredReads;
 
   constructor(
     private readonly ports: LedgerPorts,
     readonly ledgerId: LedgerId,
   ) {
     this.#age = new MetadataAge(ports.clock);
+    this.#hedges = new GatheredReads(ports, ledgerId);
   }
 
   /** The highest entry that this reader may return without asking for a quorum. */
@@ -62,25 +67,25 @@ export class LedgerReader {
    * The last entry if the ledger is closed, else the highest last add confirmed that bookies named: a lower
    * bound.
    */
-  async confirmedHint(): Promise<EntryId> {
+  async confirmedHint(cost?: ReadCounters): Promise<EntryId> {
     while (true) {
       const known = await this.#metadata();
-      const hint = await this.#hintFrom(known?.item);
+      const hint = await this.#hintFrom(known?.item, cost);
       if (this.#age.isFresh()) return hint;
     }
   }
 
-  async #hintFrom(item: LedgerMetadata | undefined): Promise<EntryId> {
+  async #hintFrom(item: LedgerMetadata | undefined, cost?: ReadCounters): Promise<EntryId> {
     if (item === undefined || item.state === "DELETED") return NO_ENTRY;
     if (item.state === "CLOSED") return item.lastEntry;
-    this.#confirm(await highestConfirmed(this.ports, item));
-    return this.#confirmed;
+    return await this.#pollConfirmed(item, cost);
   }
 
-  async read(entry: EntryId, consistency: ReadConsistency): Promise<LedgerRead> {
+  /** `cost` is told what the read cost. */
+  async read(entry: EntryId, consistency: ReadConsistency, cost?: ReadCounters): Promise<LedgerRead> {
     for (let round = 0; round < limits.tailRoundsMax; round++) {
       const known = await this.#metadata();
-      const step = await this.#step(known, entry, consistency);
+      const step = await this.#step(known, entry, consistency, cost);
       if (step.kind !== "again" && this.#age.isFresh()) return step;
     }
     const message = `ledger ${this.ledgerId}: metadata changed ${limits.tailRoundsMax} times meanwhile`;
@@ -91,6 +96,7 @@ export class LedgerReader {
     known: Versioned<LedgerMetadata> | undefined,
     entry: EntryId,
     consistency: ReadConsistency,
+    cost: ReadCounters | undefined,
   ): Promise<Step> {
     if (known === undefined) return { kind: "missing" };
     const item = known.item;
@@ -99,19 +105,23 @@ export class LedgerReader {
         return { kind: "deleted" };
       case "CLOSED":
         if (entry > item.lastEntry) return { kind: "beyond-end", lastEntry: item.lastEntry };
-        return await this.#readConfirmed(known, entry);
+        return await this.#readConfirmed(known, entry, cost);
       case "OPEN":
       case "IN_RECOVERY":
-        if (entry <= this.#confirmed) return await this.#readConfirmed(known, entry);
-        if (consistency === "local") return await this.#readLocalTail(known, entry);
-        return await this.#readStrongTail(known, entry);
+        if (entry <= this.#confirmed) return await this.#readConfirmed(known, entry, cost);
+        if (consistency === "local") return await this.#readLocalTail(known, entry, cost);
+        return await this.#readStrongTail(known, entry, cost);
     }
   }
 
   /** Any genuine copy of an entry that is certainly part of the ledger. */
-  async #readConfirmed(known: Versioned<LedgerMetadata>, entry: EntryId): Promise<Step> {
+  async #readConfirmed(
+    known: Versioned<LedgerMetadata>,
+    entry: EntryId,
+    cost: ReadCounters | undefined,
+  ): Promise<Step> {
     const set = writeSet(entry, fragmentAt(known.item, entry), known.item.replication);
-    const copy = await readAnyCopy(this.ports, known.item, entry, set);
+    const copy = await readAnyCopy(this.ports, known.item, entry, set, { hedges: this.#hedges, cost });
     if (copy.kind === "entry") return copy;
     // The copies may have moved since this metadata was read (H75).
     if (await this.#changedSince(known)) return { kind: "again" };
@@ -119,27 +129,41 @@ export class LedgerReader {
     return { kind: "undecided", error: insufficientRegions(what, copy.verdicts, "none") };
   }
 
-  async #readLocalTail(known: Versioned<LedgerMetadata>, entry: EntryId): Promise<Step> {
-    this.#confirm(await highestConfirmed(this.ports, known.item));
-    return entry <= this.#confirmed ? await this.#readConfirmed(known, entry) : { kind: "unknown-tail" };
+  async #readLocalTail(
+    known: Versioned<LedgerMetadata>,
+    entry: EntryId,
+    cost: ReadCounters | undefined,
+  ): Promise<Step> {
+    await this.#pollConfirmed(known.item, cost);
+    return entry <= this.#confirmed
+      ? await this.#readConfirmed(known, entry, cost)
+      : { kind: "unknown-tail" };
   }
 
   /** T2 builds on the entry before, so every entry from the last confirmed one on is read in its turn. */
-  async #readStrongTail(known: Versioned<LedgerMetadata>, entry: EntryId): Promise<Step> {
+  async #readStrongTail(
+    known: Versioned<LedgerMetadata>,
+    entry: EntryId,
+    cost: ReadCounters | undefined,
+  ): Promise<Step> {
     if (previousEntry(entry) > this.#confirmed) {
-      this.#confirm(await highestConfirmed(this.ports, known.item));
+      await this.#pollConfirmed(known.item, cost);
       if (entry <= this.#confirmed) return { kind: "again" };
     }
     while (true) {
       const next = nextEntry(this.#confirmed);
       if (next > entry) return { kind: "again" };
-      const step = await this.#readTailSlot(known, next);
+      const step = await this.#readTailSlot(known, next, cost);
       if (step.kind !== "entry" || next === entry) return step;
     }
   }
 
-  async #readTailSlot(known: Versioned<LedgerMetadata>, entry: EntryId): Promise<Step> {
-    const slot = await readTailSlot(this.ports, known.item, entry);
+  async #readTailSlot(
+    known: Versioned<LedgerMetadata>,
+    entry: EntryId,
+    cost: ReadCounters | undefined,
+  ): Promise<Step> {
+    const slot = await readTailSlot(this.ports, known.item, entry, cost);
     switch (slot.kind) {
       case "on-ack-set": // T2
         this.#confirm(entry);
@@ -147,7 +171,7 @@ export class LedgerReader {
       case "nothing":
         return await this.#provenTail(known);
       case "undecided":
-        this.#confirm(await highestConfirmed(this.ports, known.item)); // T1
+        this.#confirm(await highestConfirmed(this.ports, known.item, cost)); // T1
         if (entry <= this.#confirmed) return { kind: "again" };
         return await this.#undecidedTail(known, entry, slot.verdicts);
       case "ask-metadata":
@@ -172,6 +196,12 @@ export class LedgerReader {
     if (await this.#changedSince(known)) return { kind: "again" };
     const what = `ledger ${this.ledgerId}: whether entry ${entry} was acknowledged cannot be told`;
     return { kind: "undecided", error: insufficientRegions(what, verdicts, "none") };
+  }
+
+  /** One bookie, the next one each time: a lower bound. */
+  async #pollConfirmed(item: LedgerMetadata, cost?: ReadCounters): Promise<EntryId> {
+    this.#confirm(await nearestConfirmed(this.ports, item, this.#polls++, cost));
+    return this.#confirmed;
   }
 
   #confirm(entry: EntryId): void {

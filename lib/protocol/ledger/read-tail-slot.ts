@@ -1,16 +1,21 @@
 /**
  * Asks a write set for an entry that is not known to be confirmed, and says what the answers prove (rules 13,
- * 14). Answers as soon as one of the proofs is complete; bookies that hang do not hold it up.
+ * 14). As many bookies are asked at first, the nearest, as could prove either; the others when those are
+ * slow, fail, or disagree. What is proven rests on the answers alone, never on whom the policy asked.
  */
 import { type BookieVerdict, verdictOf } from "../errors.ts";
 import type { EntryId } from "../ids.ts";
+import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import type { ReadAnswer, SealedEntry } from "../ports.ts";
-import { askBookie, entryCall, type Unknown } from "./ask-bookie.ts";
+import type { ReadCounters } from "../reads/read-counters.ts";
+import type { Part } from "../reads/replica-read.ts";
+import { quorumRead } from "../reads/speculative-read.ts";
 import { isGenuine, sameContent } from "./entry.ts";
-import { fragmentAt, type LedgerMetadata } from "./ledger-metadata.ts";
+import { fragmentAt, type LedgerMetadata, type Replication } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
-import { isAckSet, provesAbsence, writeSet } from "./write-set.ts";
+import { readCall } from "./read-call.ts";
+import { ackSetFirst, isAckSet, provesAbsence, writeSet } from "./write-set.ts";
 
 export type TailSlot =
   /** T2's half: Originals of the entry were read from an ACK set. */
@@ -21,49 +26,87 @@ export type TailSlot =
   | { readonly kind: "ask-metadata"; readonly verdicts: readonly BookieVerdict[] }
   | { readonly kind: "undecided"; readonly verdicts: readonly BookieVerdict[] };
 
-export function readTailSlot(ports: LedgerPorts, ledger: LedgerMetadata, entry: EntryId): Promise<TailSlot> {
+type Proof = Extract<TailSlot, { readonly kind: "on-ack-set" | "nothing" }>;
+
+export async function readTailSlot(
+  ports: LedgerPorts,
+  ledger: LedgerMetadata,
+  entry: EntryId,
+  cost?: ReadCounters,
+): Promise<TailSlot> {
   const { ledgerId, replication } = ledger;
   const set = writeSet(entry, fragmentAt(ledger, entry), replication);
-  const originals: { bookie: BookieAddress; entry: SealedEntry }[] = [];
-  const nothings: BookieAddress[] = [];
-  const verdicts: BookieVerdict[] = [];
-  let recovered = false;
-  return new Promise((resolve, reject) => {
-    const judge = (bookie: BookieAddress, answer: ReadAnswer | Unknown) => {
-      verdicts.push(
-        verdictOf(bookie, answer.kind === "unknown" ? answer : { kind: "answered", said: saidBy(answer) }),
-      );
-      if (answer.kind === "nothing") nothings.push(bookie);
-      if (answer.kind === "tombstone") recovered = true;
-      if (answer.kind === "entry" && answer.copy === "recovered") recovered = true;
-      if (answer.kind === "entry" && answer.copy === "original") {
-        if (isGenuine(ports.digest, ledger, answer.entry, entry))
-          originals.push({ bookie, entry: answer.entry });
-        else ports.trace.emit({ event: "corrupt-entry", ledgerId, entryId: entry, bookie: bookie.id });
-      }
-      const acknowledged = originals.find(({ entry: one }) => {
-        const holders = originals
-          .filter((other) => sameContent(other.entry, one))
-          .map((other) => other.bookie);
-        return isAckSet(holders, replication);
-      });
-      if (acknowledged !== undefined) return resolve({ kind: "on-ack-set", entry: acknowledged.entry });
-      if (provesAbsence(nothings, set, replication)) return resolve({ kind: "nothing" });
-      if (verdicts.length < set.length) return;
-      resolve({ kind: recovered ? "ask-metadata" : "undecided", verdicts });
-    };
-    for (const bookie of set) {
-      askBookie(ports, {
-        ledgerId,
-        bookie,
-        what: entryCall("read", entry),
-        attempts: 1,
-        call: (port) => port.read(ledgerId, entry),
-      })
-        .then((answer) => judge(bookie, answer))
-        .catch(reject);
-    }
+  // Where it is not known how long an answer takes, no silence tells anything: everyone is asked at once.
+  const isPaced = set.every((bookie) => ports.reads.isPaced(bookie));
+  const read = await quorumRead<ReadAnswer, ReadAnswer, Proof>(ports.reads, {
+    writeSet: set,
+    cost,
+    arrange: (order) => ackSetFirst(order, replication),
+    timeoutMs: limits.bookieCallTimeoutMs,
+    call: readCall(ports, ledgerId, entry),
+    judge: (answer, bookie) => {
+      if (answer.kind !== "entry" || isGenuine(ports.digest, ledger, answer.entry, entry))
+        return { usable: true, value: answer };
+      ports.trace.emit({ event: "corrupt-entry", ledgerId, entryId: entry, bookie: bookie.id });
+      return { usable: false, said: "has a damaged copy" };
+    },
+    conclude: (parts) => provenBy(parts, set, replication),
+    couldConclude: (parts, open) => isPaced && couldProve(parts, open, set, replication),
   });
+  if (read.kind === "answer") return read.value;
+  const said = read.parts.map(({ bookie, value }) => {
+    return verdictOf(bookie, { kind: "answered", said: saidBy(value) });
+  });
+  const isRecovered = read.parts.some(({ value }) => isOfRecovery(value));
+  return { kind: isRecovered ? "ask-metadata" : "undecided", verdicts: [...read.verdicts, ...said] };
+}
+
+function provenBy(
+  parts: readonly Part<ReadAnswer>[],
+  set: readonly BookieAddress[],
+  replication: Replication,
+): { readonly value: Proof } | undefined {
+  for (const one of originals(parts)) {
+    if (isAckSet(holdersOf(one, parts), replication)) return { value: { kind: "on-ack-set", entry: one } };
+  }
+  if (provesAbsence(withNothing(parts), set, replication)) return { value: { kind: "nothing" } };
+  return undefined;
+}
+
+/** At first whoever is asked should be able to prove the one as well as the other. */
+function couldProve(
+  parts: readonly Part<ReadAnswer>[],
+  open: readonly BookieAddress[],
+  set: readonly BookieAddress[],
+  replication: Replication,
+): boolean {
+  const couldBeAbsent = provesAbsence([...withNothing(parts), ...open], set, replication);
+  if (parts.length === 0) return couldBeAbsent && isAckSet(open, replication);
+  const couldHold = (holders: readonly BookieAddress[]) => isAckSet([...holders, ...open], replication);
+  const mayBeThere = originals(parts).some((one) => couldHold(holdersOf(one, parts)));
+  return couldBeAbsent || mayBeThere || couldHold([]);
+}
+
+function originals(parts: readonly Part<ReadAnswer>[]): SealedEntry[] {
+  return parts.flatMap(({ value }) => {
+    return value.kind === "entry" && value.copy === "original" ? [value.entry] : [];
+  });
+}
+
+function holdersOf(one: SealedEntry, parts: readonly Part<ReadAnswer>[]): BookieAddress[] {
+  return parts.filter(({ value }) => isOriginalOf(value, one)).map(({ bookie }) => bookie);
+}
+
+function withNothing(parts: readonly Part<ReadAnswer>[]): BookieAddress[] {
+  return parts.filter(({ value }) => value.kind === "nothing").map(({ bookie }) => bookie);
+}
+
+function isOriginalOf(answer: ReadAnswer, entry: SealedEntry): boolean {
+  return answer.kind === "entry" && answer.copy === "original" && sameContent(answer.entry, entry);
+}
+
+function isOfRecovery(answer: ReadAnswer): boolean {
+  return answer.kind === "tombstone" || (answer.kind === "entry" && answer.copy === "recovered");
 }
 
 function saidBy(answer: ReadAnswer): string {

@@ -35,6 +35,21 @@ export function isAckSet(holders: readonly BookieAddress[], replication: Replica
   return distinct.size >= replication.ackQuorum && new Set(distinct.values()).size >= replication.minRegions;
 }
 
+/** The same bookies: first an ACK set, if there is one, then the rest. Both parts keep their order. */
+export function ackSetFirst(order: readonly BookieAddress[], replication: Replication): BookieAddress[] {
+  const chosen: BookieAddress[] = [];
+  const regions = new Set<string>();
+  for (const bookie of order) {
+    const places = replication.ackQuorum - chosen.length;
+    const isNew = !regions.has(bookie.place.region);
+    // The last places are kept for the regions that are still missing.
+    if (places <= 0 || (!isNew && places <= replication.minRegions - regions.size)) continue;
+    chosen.push(bookie);
+    regions.add(bookie.place.region);
+  }
+  return [...chosen, ...order.filter((bookie) => !chosen.includes(bookie))];
+}
+
 /** NEG = Qw - Qa + 1: so many negatives leave too few bookies for an ack quorum. */
 export function negativeQuorum(replication: Replication): number {
   return replication.writeQuorum - replication.ackQuorum + 1;

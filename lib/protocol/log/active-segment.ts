@@ -82,7 +82,8 @@ export class ActiveSegment {
   /** Whether another entry may be sent. `isWhole`: what waits fills it, so that waiting saves nothing. */
   hasRoom(isWhole: boolean): boolean {
     const entriesMax = isWhole ? limits.pendingAddsMax : appendLimits.groupEntriesInFlight;
-    return this.#unsettled < entriesMax && this.#bytesInFlight < limits.pendingBytesMax;
+    const isFull = this.#unsettled >= entriesMax || this.#bytesInFlight >= limits.pendingBytesMax;
+    return !isFull && this.#inFlight.length < limits.pendingAddsMax;
   }
 
   /** The seq_num after the last record that is acknowledged. */

@@ -9,9 +9,14 @@ export const appendLimits = {
   producersMax: 4_096,
   /**
    * How long after its last append a producer, or a key, is surely remembered: longer than any caller goes on
-   * trying. Beyond it one is forgotten only to make room.
+   * trying. Beyond it one is forgotten to make room.
    */
   producerWindowMs: 5 * 60_000,
+  /**
+   * After which it is forgotten in any case: what is not needed any more is not written again and again. A
+   * day, since one process's clock may be hours ahead, and must not make the log forget what is young.
+   */
+  producerKeepMs: 24 * 60 * 60_000,
   /** Last batches of each producer whose positions are remembered, and so how many it may have in flight. */
   producerBatchesMax: 5,
   /** Entries after which a snapshot of the producers is due: bounds what a new writer reads. */
@@ -37,4 +42,5 @@ export const PRODUCERS_BYTES_MAX =
   SNAPSHOT_HEAD_BYTES + appendLimits.producersMax * SNAPSHOT_BYTES + BATCHES_MAX * BATCH_BYTES;
 
 assert(appendLimits.groupEntriesInFlight >= 1, "an append is sent at once while nothing is in flight");
+assert(appendLimits.producerWindowMs < appendLimits.producerKeepMs, "the window is kept");
 assert(appendLimits.producerBatchesMax >= 1, "the last batch of a producer is remembered");

@@ -6,6 +6,7 @@
 import { type EntryId, entryId, NO_ENTRY, nextEntry, type SeqNum } from "../ids.ts";
 import type { LedgerRead, ReadConsistency } from "../ledger/ledger-reader.ts";
 import type { SealedEntry } from "../ports.ts";
+import type { ReadCounters } from "../reads/read-counters.ts";
 import type { EntrySample } from "./entry-samples.ts";
 import type { KnownLedger } from "./known-ledgers.ts";
 import { decodeRecordSetHead, nextSeqNumOf } from "./record-set.ts";
@@ -26,17 +27,18 @@ export async function findEntry(
   segmentFirst: SeqNum,
   position: SeqNum,
   consistency: ReadConsistency,
+  cost?: ReadCounters,
 ): Promise<WalkStart> {
   const { before, holding, behind } = known.samples.around(position);
   if (holding !== undefined) return startAt(holding.entry, holding.first);
   let low = before ?? { entry: NO_ENTRY, first: segmentFirst, next: segmentFirst };
   // Reading on from where the last read ended: no search.
   if (low.next === position) return startAt(nextEntry(low.entry), low.next);
-  let high = behind?.entry ?? nextEntry(await known.reader.confirmedHint());
+  let high = behind?.entry ?? nextEntry(await known.reader.confirmedHint(cost));
   // Most positions that are looked for without a sample behind them are near the tail.
   let probe = behind === undefined ? high - 1 : middle(low.entry, high);
   while (nextEntry(low.entry) < high) {
-    const read = await known.reader.read(entryId(probe), consistency);
+    const read = await known.reader.read(entryId(probe), consistency, cost);
     if (read.kind !== "entry") return { kind: "stopped", entry: nextEntry(low.entry), first: low.next, read };
     const sample = sampleOf(read.entry);
     known.samples.note(sample);

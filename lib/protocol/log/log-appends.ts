@@ -171,16 +171,22 @@ export class LogAppends implements AppendOperations {
 
   /** Rule 14: through the owner; by takeover if it does not answer, or cannot. */
   async #settle(log: LogIdentity): Promise<void> {
+    if (await this.#settledByOwner(log)) return;
+    await settleLog(this.ports, log, this.#writers.find(log));
+  }
+
+  async #settledByOwner(log: LogIdentity): Promise<boolean> {
     const { elsewhere } = this.#router;
     const owner = elsewhere === undefined ? undefined : await this.#router.lookUp(log);
-    if (elsewhere !== undefined && owner !== undefined && owner !== this.ports.region) {
-      const request = { kind: "settle", log: log.name } as const;
-      const answer = await elsewhere.calls
-        .request(log, owner, request, ownerLimits.settleWaitMs)
-        .catch(() => undefined);
-      if (answer?.kind === "done") return;
-    }
-    await settleLog(this.ports, log, this.#writers.find(log));
+    if (elsewhere === undefined || owner === undefined || owner === this.ports.region) return false;
+    const { calls } = elsewhere;
+    if (calls.isGivenUp(owner) || (await calls.isSilent(log.log, owner))) return false;
+    const request = { kind: "settle", log: log.name } as const;
+    const asked = calls.request(log, owner, request, ownerLimits.settleWaitMs);
+    return await asked.then(
+      ({ kind }) => kind === "done",
+      () => false,
+    );
   }
 
   #elsewhere(log: LogIdentity) {

@@ -9,6 +9,7 @@ import { ledgerKey } from "../items.ts";
 import type { LedgerMetadata } from "../ledger/ledger-metadata.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import { limits } from "../limits.ts";
+import { type ReadCost, ReadCounters } from "../reads/read-counters.ts";
 import { describe } from "./create-log.ts";
 import { KnownLedgers } from "./known-ledgers.ts";
 import { type ListLogsRequest, listLogs } from "./list-logs.ts";
@@ -44,27 +45,45 @@ export class LogReads implements ReadOperations {
   read(request: ReadRequest): Promise<ReadAnswer> {
     checkRead(request);
     return withoutEffects(() =>
-      this.#names.with(request.log, async (log) => {
-        const { from: given, consistency } = request;
-        const from = typeof given === "number" ? given : await seek(this.#ports, log, given, consistency);
-        return await readRecords(this.#ports, log, { ...request, from });
-      }),
+      this.#names.with(request.log, (log) =>
+        this.#costed(log, async (cost) => {
+          const { from: given, consistency } = request;
+          const from = typeof given === "number" ? given : await seek(this.#ports, log, given, consistency);
+          return await readRecords(this.#ports, log, { ...request, from }, cost);
+        }),
+      ),
     );
   }
 
   tail(name: LogName, consistency: "strong" | "local"): Promise<TailAnswer> {
     return withoutEffects(() =>
-      this.#names.with(name, async (log) => {
-        const goal = { consistency, collector: ReadCollector.ofNothing(), begin: "last" } as const;
-        const { tail, upToDate, sealed, segment } = await new LogReader(this.#ports, log, goal).run();
-        return {
-          tail,
-          upToDate,
-          sealed,
-          ...(segment === undefined ? {} : { ownerRegion: segment.item.ownerRegion }),
-        };
-      }),
+      this.#names.with(name, (log) =>
+        this.#costed(log, async (cost) => {
+          const goal = { consistency, collector: ReadCollector.ofNothing(cost), begin: "last" } as const;
+          const { tail, upToDate, sealed, segment } = await new LogReader(this.#ports, log, goal).run();
+          const owner = segment === undefined ? {} : { ownerRegion: segment.item.ownerRegion };
+          return { tail, upToDate, sealed, ...owner };
+        }),
+      ),
     );
+  }
+
+  /** Counts what a read asks of bookies and tells the trace, also of a read that fails. */
+  async #costed<T extends object>(
+    { log }: LogIdentity,
+    read: (cost: ReadCounters) => Promise<T>,
+  ): Promise<T & { readonly cost: ReadCost }> {
+    const { clock, trace } = this.#ports;
+    const counters = new ReadCounters();
+    const startedMs = clock.monotonicMs();
+    const elapsedMs = () => clock.monotonicMs() - startedMs;
+    try {
+      return { ...(await read(counters)), cost: { counters, elapsedMs: elapsedMs() } };
+    } finally {
+      const { reads, attempts, hedges, crossRegionHedges, failovers, wins } = counters;
+      const counts = { reads, attempts, hedges, crossRegionHedges, failovers };
+      trace.emit({ event: "log-read", log, ...counts, wins: [...wins], elapsedMs: elapsedMs() });
+    }
   }
 
   owner(name: LogName): Promise<Ownership> {
@@ -111,9 +130,10 @@ export async function readRecords(
   ports: ReaderPorts,
   log: LogIdentity,
   request: Omit<ReadRequest, "log" | "from"> & { readonly from: SeqNum },
+  cost = new ReadCounters(),
 ): Promise<ReadAnswer> {
   const { from, limit, bytesMax = limits.readBytesMax, consistency } = request;
-  const collector = new ReadCollector(from, limit, bytesMax);
+  const collector = new ReadCollector(from, limit, bytesMax, cost);
   const goal = { consistency, collector, begin: "position" } as const;
   const { tail, upToDate, sealed } = await new LogReader(ports, log, goal).run();
   const next = collector.position;

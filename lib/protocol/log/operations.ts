@@ -16,6 +16,7 @@ import type { LogConfig, SegmentCompletion } from "../items.ts";
 import type { LedgerMetadata } from "../ledger/ledger-metadata.ts";
 import type { BookieAddress } from "../place.ts";
 import type { BookieState, RegionState } from "../placement/placement.ts";
+import type { ReadCost } from "../reads/read-counters.ts";
 import type { ProducerStamp } from "./append-content.ts";
 
 /** Name and value of a record header, as bytes. */
@@ -139,6 +140,7 @@ export interface ReadAnswer {
   readonly upToDate: boolean;
   /** The log was sealed at `tail`. False: it goes on, or this read did not come to its end. */
   readonly sealed: boolean;
+  readonly cost?: ReadCost;
 }
 
 export interface TailAnswer {
@@ -147,6 +149,7 @@ export interface TailAnswer {
   /** The log was sealed: `tail` is its end. */
   readonly sealed: boolean;
   readonly ownerRegion?: Region;
+  readonly cost?: ReadCost;
 }
 
 /** Which region owns a log, and the number of its last segment; a log without segments has no owner. */

@@ -153,13 +153,12 @@ export class OwnerCalls {
         answer();
       };
       const look = async () => {
+        if (clock.monotonicMs() >= giveUpAtMs) return; // nobody waits any more
         const failed = (await this.canOwn(log, owner)) === undefined;
         const isSilent = failed && (await this.isSilent(log, owner));
         if (isOver) return;
         if (isSilent) return over(() => reject(unavailable(`${owner} has fallen silent`)));
-        if (clock.monotonicMs() < giveUpAtMs) {
-          wait(failed ? limits.ownerRetryPauseMs : limits.ownerAskTimeoutMs);
-        }
+        wait(failed ? limits.ownerRetryPauseMs : limits.ownerAskTimeoutMs);
       };
       const wait = (delayMs: number) => {
         timer = clock.startTimer(delayMs, () => void look());

@@ -7,9 +7,9 @@
  *    is not remembered, or a higher epoch of one that is. An epoch never goes back.
  * P2 The last `producerBatchesMax` batches of a producer are remembered with their positions. A repetition of
  *    one of them is a duplicate; of an older one no more is known than that it is in the log.
- * P3 Whoever was used within `producerWindowMs` is not forgotten. Others are, those least recently used
- *    first, and only to make room for a new one; without room a new one is refused. Time is that of the
- *    processes which took the appends; it never goes back here.
+ * P3 Whoever was used within `producerWindowMs` is not forgotten; without room a new one is refused. Others
+ *    make room for it, those least recently used first, and after `producerKeepMs` they are forgotten in any
+ *    case. Time is that of the processes which took the appends; it never goes back here.
  */
 
 import { present } from "../assert.ts";
@@ -95,6 +95,7 @@ export class ProducerTable {
     this.#nowMs = Math.max(this.#nowMs, batch.arrivedAtMs);
     this.#producers.delete(key);
     if (before === undefined) this.#makeRoom();
+    this.#forget();
     const earlier = before?.epoch === batch.epoch ? before.batches : [];
     const { kind, id, epoch } = batch;
     const batches = [...earlier, known].slice(-appendLimits.producerBatchesMax); // P2
@@ -115,6 +116,13 @@ export class ProducerTable {
     while (this.#producers.size >= appendLimits.producersMax) {
       const oldest = this.#oldest();
       if (oldest === undefined || !isForgettable(oldest, this.#nowMs)) return;
+      this.#producers.delete(keyOf(oldest));
+    }
+  }
+
+  #forget(): void {
+    for (let oldest = this.#oldest(); oldest !== undefined; oldest = this.#oldest()) {
+      if (this.#nowMs - oldest.usedAtMs <= appendLimits.producerKeepMs) return;
       this.#producers.delete(keyOf(oldest));
     }
   }

@@ -2,6 +2,7 @@
  * Collects the records of one read until its limits are reached; one that looks for the tail collects none.
  */
 import type { EntryId, SegmentNumber, SeqNum } from "../ids.ts";
+import { ReadCounters } from "../reads/read-counters.ts";
 import type { LogRecord } from "./operations.ts";
 import { meteredBytes, type RecordSet } from "./record-set.ts";
 
@@ -18,13 +19,22 @@ export class ReadCollector {
     from: SeqNum,
     private readonly limit: number,
     private readonly bytesMax: number,
+    /** Told what bookies were asked for it. */
+    readonly cost = new ReadCounters(),
   ) {
     this.position = from;
   }
 
   /** For finding the tail: a position that no record has. */
-  static ofNothing(): ReadCollector {
-    return new ReadCollector(Number.MAX_SAFE_INTEGER as SeqNum, 0, 0);
+  static ofNothing(cost = new ReadCounters()): ReadCollector {
+    return new ReadCollector(Number.MAX_SAFE_INTEGER as SeqNum, 0, 0, cost);
+  }
+
+  /** How many more entries like this one it can take; one that is not full takes another at least. */
+  roomFor(records: number, bytes: number): number {
+    if (this.limit === 0) return Number.POSITIVE_INFINITY;
+    const byRecords = (this.limit - this.records.length) / Math.max(1, records);
+    return Math.ceil(Math.min(byRecords, (this.bytesMax - this.#bytes) / Math.max(1, bytes)));
   }
 
   /**

@@ -1,7 +1,6 @@
 /**
  * Port: how a reader has a tail settled that it cannot decide (rule 14). The composition root lets it call
- * the `append` function of the owner's region and, when that is silent, that of its own region, which takes
- * over.
+ * the `append` function of its own region, which asks the owner's and takes over if that is silent.
  */
 import type { LogName, Region } from "../ids.ts";
 

@@ -27,13 +27,15 @@ export async function walkSegment(
   consistency: ReadConsistency,
   collector: ReadCollector,
 ): Promise<WalkEnd> {
-  const start = await findEntry(known, segment.first, collector.position, consistency);
+  const { cost } = collector;
+  const start = await findEntry(known, segment.first, collector.position, consistency, cost);
   if (start.kind === "stopped")
     return { kind: "stopped", at: start.entry, next: start.first, read: start.read };
-  const ahead = new ReadAhead(known.reader, consistency);
+  const ahead = new ReadAhead(known.reader, consistency, cost);
   let next = start.first;
+  let useful = Number.POSITIVE_INFINITY;
   for (let at = start.entry; ; at = nextEntry(at)) {
-    const read = await ahead.take(at);
+    const read = await ahead.take(at, useful);
     if (read.kind !== "entry") return { kind: "stopped", at, next, read };
     const set = decodeRecordSet(read.entry.payload, `entry ${at} of ledger ${known.reader.ledgerId}`);
     if (set.firstSeqNum !== next) return { kind: "gap", at, next, found: set.firstSeqNum };
@@ -41,5 +43,6 @@ export async function walkSegment(
     known.samples.note({ entry: at, first: set.firstSeqNum, next });
     collector.take(set, segment.item.number, at);
     if (collector.isFull) return { kind: "enough" };
+    useful = collector.roomFor(set.count, read.entry.payload.length);
   }
 }

@@ -12,13 +12,11 @@ type Known = Pick<EnsembleRequest, "candidates" | "home" | "bookieStates" | "reg
 export function knownBookies(ports: LedgerPorts, avoid: ReadonlySet<BookieId> = new Set()): Known {
   const candidates = ports.topology.bookies();
   const ids = candidates.map((candidate) => candidate.id);
-  // One that failed a moment ago is no better for now than one that fails all the time.
-  const failing = [...ports.quarantine.among(ids), ...ports.suspects.among(ids)];
   const states = ports.topology.states?.();
   return {
     candidates,
     home: ports.region,
-    quarantined: new Set([...failing, ...avoid]),
+    quarantined: new Set([...ports.quarantine.doubtful(ids), ...avoid]),
     ...(states === undefined ? {} : { bookieStates: states.bookies, regionStates: states.regions }),
   };
 }

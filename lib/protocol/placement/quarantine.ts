@@ -13,6 +13,7 @@
  */
 import { assert } from "../assert.ts";
 import type { BookieId } from "../ids.ts";
+import { limits } from "../limits.ts";
 import type { Clock, Random } from "../ports.ts";
 
 export interface QuarantineRules {
@@ -76,6 +77,16 @@ export class Quarantine {
   /** Those of `bookies` that are in quarantine now. */
   among(bookies: readonly BookieId[]): Set<BookieId> {
     return new Set(bookies.filter((bookie) => this.has(bookie)));
+  }
+
+  /** Those that are in quarantine, or whose last call failed a moment ago: no better for now. */
+  doubtful(bookies: readonly BookieId[]): Set<BookieId> {
+    const sinceMs = this.ports.clock.monotonicMs() - limits.suspectMs;
+    const failedLately = (bookie: BookieId) => {
+      const streak = this.#streaks.get(bookie);
+      return streak !== undefined && streak.lastFailureMs > sinceMs;
+    };
+    return new Set(bookies.filter((bookie) => this.has(bookie) || failedLately(bookie)));
   }
 
   /** H2 */

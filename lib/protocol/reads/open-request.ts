@@ -3,22 +3,32 @@
 import { CallAbort } from "../call-abort.ts";
 import type { BookieAddress } from "../place.ts";
 import type { ReadAttempt } from "./read-attempt.ts";
-import { readLimits } from "./read-limits.ts";
+
+export interface RequestSent {
+  readonly bookie: BookieAddress;
+  readonly evidence: ReadAttempt;
+  /** When it was sent, in monotonic ms. */
+  readonly sentMs: number;
+  /** After how long it is given up, in ms. */
+  readonly timeoutMs: number;
+}
 
 export class OpenRequest {
+  readonly bookie: BookieAddress;
+  readonly evidence: ReadAttempt;
+  readonly #patienceMs: number;
   readonly abort = new CallAbort();
   /** Its silence was long enough, and the next replica was asked besides. */
   wasSentOn = false;
   #silentMs: number;
   #timeoutMs: number;
 
-  constructor(
-    readonly bookie: BookieAddress,
-    readonly evidence: ReadAttempt,
-    sentMs: number,
-  ) {
-    this.#silentMs = sentMs + evidence.silenceMs;
-    this.#timeoutMs = sentMs + readLimits.attemptTimeoutMs;
+  constructor(fields: RequestSent) {
+    this.bookie = fields.bookie;
+    this.evidence = fields.evidence;
+    this.#patienceMs = fields.timeoutMs;
+    this.#silentMs = fields.sentMs + fields.evidence.silenceMs;
+    this.#timeoutMs = fields.sentMs + fields.timeoutMs;
   }
 
   /** When its silence is long enough, in monotonic ms. */
@@ -43,7 +53,7 @@ export class OpenRequest {
   thaw(nowMs: number): void {
     this.evidence.discredit();
     this.#silentMs = nowMs;
-    this.#timeoutMs = nowMs + readLimits.attemptTimeoutMs;
+    this.#timeoutMs = nowMs + this.#patienceMs;
   }
 
   /** Another one answered: nobody waits any more. */

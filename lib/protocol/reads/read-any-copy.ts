@@ -4,27 +4,36 @@
  */
 import type { BookieVerdict } from "../errors.ts";
 import type { EntryId } from "../ids.ts";
-import { entryCall } from "../ledger/ask-bookie.ts";
 import { isGenuine } from "../ledger/entry.ts";
 import type { LedgerMetadata } from "../ledger/ledger-metadata.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
-import { limits } from "../limits.ts";
+import { readCall } from "../ledger/read-call.ts";
 import type { BookieAddress } from "../place.ts";
 import type { ReadAnswer, SealedEntry } from "../ports.ts";
-import { within } from "../waiting.ts";
+import type { GatheredReads } from "./gathered-reads.ts";
+import type { ReadCounters } from "./read-counters.ts";
 import { speculativeRead } from "./speculative-read.ts";
 
 export type AnyCopy =
   | { readonly kind: "entry"; readonly entry: SealedEntry }
   | { readonly kind: "none"; readonly verdicts: readonly BookieVerdict[] };
 
+/** What reads of one ledger share. */
+export interface ReadBatch {
+  /** Sends hedges to one replica together. */
+  readonly hedges?: GatheredReads;
+  readonly cost?: ReadCounters | undefined;
+}
+
 export async function readAnyCopy(
   ports: LedgerPorts,
   ledger: LedgerMetadata,
   entry: EntryId,
   writeSet: readonly BookieAddress[],
+  batch: ReadBatch = {},
 ): Promise<AnyCopy> {
   const { ledgerId } = ledger;
+  const readOne = readCall(ports, ledgerId, entry);
   const judge = (answer: ReadAnswer, bookie: BookieAddress) => {
     if (answer.kind !== "entry") return { usable: false, said: "does not have it" } as const;
     if (isGenuine(ports.digest, ledger, answer.entry, entry)) {
@@ -35,10 +44,11 @@ export async function readAnyCopy(
   };
   const read = await speculativeRead(ports.reads, {
     writeSet,
-    call: (bookie, signal) => {
-      const ask = () => ports.bookies.bookie(bookie.id).read(ledgerId, entry, signal);
-      return within(ports.clock, limits.bookieCallTimeoutMs, entryCall("read", entry), ask, signal);
-    },
+    cost: batch.cost,
+    call: (bookie, signal, lane) =>
+      lane === "hedge" && batch.hedges !== undefined
+        ? batch.hedges.read(bookie, entry, signal)
+        : readOne(bookie, signal),
     judge,
   });
   return read.kind === "answer" ? { kind: "entry", entry: read.value } : read;

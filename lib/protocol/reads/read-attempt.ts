@@ -20,6 +20,8 @@ export class ReadAttempt implements Yardstick {
     private readonly clock: Pick<Clock, "monotonicMs">,
     private readonly health: ReplicaHealth,
     private readonly latencies: ClassLatency,
+    /** Of plain reads from the same class, which health is measured by. */
+    private readonly ofReads: ClassLatency = latencies,
   ) {
     this.#startedMs = clock.monotonicMs();
     const { lateMs, silenceMs } = latencies.thresholds();
@@ -42,13 +44,13 @@ export class ReadAttempt implements Yardstick {
   answered(): void {
     this.#end((elapsedMs) => {
       if (this.#countsForClass) this.latencies.record(elapsedMs, this.health.isSuspect);
-      this.health.answered(elapsedMs, this);
+      this.health.answered(elapsedMs * this.#perRead, this.#yardstick);
     });
   }
 
   /** It failed, or the answer was of no use: fast or slow, that is no latency. */
   failed(): void {
-    this.#end(() => this.health.failed(this));
+    this.#end(() => this.health.failed(this.#yardstick));
   }
 
   /** Given up without an answer. */
@@ -56,7 +58,7 @@ export class ReadAttempt implements Yardstick {
     this.#end((elapsedMs) => {
       const cappedMs = Math.min(elapsedMs, readLimits.attemptTimeoutMs);
       if (!this.health.isSuspect) this.latencies.record(cappedMs, false);
-      this.health.timedOut(elapsedMs, this);
+      this.health.timedOut(elapsedMs * this.#perRead, this.#yardstick);
     });
   }
 
@@ -64,8 +66,22 @@ export class ReadAttempt implements Yardstick {
   abandoned(): void {
     this.#end((elapsedMs) => {
       if (this.#countsForClass) this.latencies.censor(elapsedMs);
-      this.health.abandoned(elapsedMs, this);
+      this.health.abandoned(elapsedMs * this.#perRead, this.#yardstick);
     });
+  }
+
+  /** What the same bookie's read would have taken of each ms that this kind of call took. */
+  get #perRead(): number {
+    const usualMs = this.ofReads.typicalMs;
+    return usualMs === undefined || this.usualMs === undefined ? 1 : usualMs / this.usualMs;
+  }
+
+  get #yardstick(): Yardstick {
+    if (this.ofReads === this.latencies) return this;
+    const { usualMs, lateMs, silenceMs } = this;
+    const scale = this.#perRead;
+    const scaled = { lateMs: lateMs * scale, silenceMs: silenceMs * scale };
+    return { usualMs: usualMs === undefined ? undefined : usualMs * scale, ...scaled };
   }
 
   /** The pool is of healthy replicas, unless none is left to judge by. */

@@ -69,3 +69,13 @@ export class ReadCounters {
     this.wins.set(facts.winner, (this.wins.get(facts.winner) ?? 0) + 1);
   }
 }
+
+/**
+ * What bookies were asked for one answer, tails and entries read ahead included; not what it took to find a
+ * place that is no seq_num.
+ */
+export interface ReadCost {
+  /** From the first question to the last answer, in ms. */
+  readonly elapsedMs: number;
+  readonly counters: ReadCounters;
+}

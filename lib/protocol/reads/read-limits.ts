@@ -28,6 +28,9 @@ export const readLimits = {
   hedgesMax: 3,
   hedgeDelayMinMs: 1,
   hedgeGapMinMs: 1,
+  /** Hedges of one batch to one replica that are due within so long go out together, at most so many. */
+  gatherMs: 1,
+  gatheredMax: 16,
   /** A hedge is never held back longer, whatever the sketch says (CASSANDRA-14293). */
   hedgeDelayMaxMs: 500,
   /** First hedge as long as nothing is known. */

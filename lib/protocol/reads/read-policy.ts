@@ -12,6 +12,7 @@ import { CallAbort } from "../call-abort.ts";
 import type { BookieId } from "../ids.ts";
 import type { BookieAddress } from "../place.ts";
 import type { Clock, Random } from "../ports.ts";
+import type { CallKind } from "./call-kind.ts";
 import { ClassLatency } from "./class-latency.ts";
 import { type DistanceClass, distanceClass, distanceRank, type ReaderPlace } from "./distance.ts";
 import { hedgeDelays } from "./hedge-delays.ts";
@@ -47,7 +48,7 @@ export class ReadPolicy {
   readonly retryBudget: TokenBucket;
   readonly #place: ReaderPlace;
   readonly #view: ReaderView;
-  readonly #classes = new Map<DistanceClass, ClassLatency>();
+  readonly #classes = new Map<`${CallKind} ${DistanceClass}`, ClassLatency>();
   readonly #replicas = new Map<BookieId, ReplicaHealth>();
   readonly #probes = new Map<BookieId, Probe>();
   readonly #delays = new Map<string, Delays>();
@@ -76,20 +77,20 @@ export class ReadPolicy {
   }
 
   /** When to hedge, in ms from the first request, if replicas are asked in this order. */
-  hedgeDelays(order: readonly BookieAddress[]): readonly number[] {
+  hedgeDelays(order: readonly BookieAddress[], kind: CallKind = "read"): readonly number[] {
     const first = order[0];
     const asked = order.slice(0, readLimits.hedgesMax + 1);
     const steps = asked.map((bookie) => {
       const distance = this.distance(bookie);
       return { distance, cost: first === undefined ? 1 : this.cost(bookie, first) };
     });
-    const key = steps.map(({ distance, cost }) => `${distance} ${cost}`).join();
+    const key = `${kind} ${steps.map(({ distance, cost }) => `${distance} ${cost}`).join()}`;
     const known = this.#delays.get(key);
     const nowMs = this.clock.monotonicMs();
     if (known !== undefined && nowMs - known.madeMs < readLimits.refreshMs) return known.delaysMs;
     const delaysMs = hedgeDelays(
       steps.map(({ distance, cost }) => {
-        const { survival, hedgeDefaultMs } = this.latencies(distance).thresholds();
+        const { survival, hedgeDefaultMs } = this.latencies(distance, kind).thresholds();
         return { survival, defaultMs: hedgeDefaultMs, cost };
       }),
     );
@@ -98,14 +99,22 @@ export class ReadPolicy {
     return delaysMs;
   }
 
-  /** A request to `bookie` goes out now; however it ends, the attempt must be told. Also for other calls. */
-  begin(bookie: BookieAddress): ReadAttempt {
-    return new ReadAttempt(this.clock, this.health(bookie.id), this.latencies(this.distance(bookie)));
+  /** A request to `bookie` goes out now; however it ends, the attempt must be told. */
+  begin(bookie: BookieAddress, kind: CallKind = "read"): ReadAttempt {
+    const distance = this.distance(bookie);
+    const latencies = this.latencies(distance, kind);
+    const ofReads = kind === "read" ? latencies : this.latencies(distance);
+    return new ReadAttempt(this.clock, this.health(bookie.id), latencies, ofReads);
   }
 
   /** Whether reads avoid `bookie` at present. */
   isSuspect(bookie: BookieId): boolean {
     return this.health(bookie).isSuspect;
+  }
+
+  /** Whether it is known how long `bookie`, or others as far away, usually take. */
+  isPaced(bookie: BookieAddress): boolean {
+    return this.latencies(this.distance(bookie)).typicalMs !== undefined;
   }
 
   distance(bookie: BookieAddress): DistanceClass {
@@ -147,11 +156,12 @@ export class ReadPolicy {
     if (this.#probes.get(probe.bookie.id) === probe) this.#probes.delete(probe.bookie.id);
   }
 
-  latencies(distance: DistanceClass): ClassLatency {
-    const known = this.#classes.get(distance);
+  latencies(distance: DistanceClass, kind: CallKind = "read"): ClassLatency {
+    const key = `${kind} ${distance}` as const;
+    const known = this.#classes.get(key);
     if (known !== undefined) return known;
     const latencies = new ClassLatency(this.clock);
-    this.#classes.set(distance, latencies);
+    this.#classes.set(key, latencies);
     return latencies;
   }
 

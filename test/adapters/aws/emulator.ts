@@ -11,7 +11,7 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { CreateBucketCommand } from "@aws-sdk/client-s3";
 import { afterAll, describe, it, vi } from "vitest";
-import { dynamoDbClient, HOME_WAITS, S3_WAITS, s3Client } from "../../../lib/adapters/aws/aws-clients.ts";
+import { type ClientWaits, dynamoDbClient, s3Client } from "../../../lib/adapters/aws/aws-clients.ts";
 import type { Table } from "../../../lib/adapters/aws/table-rows.ts";
 import { SystemClock } from "../../../lib/adapters/node/system-clock.ts";
 import { SystemRandom } from "../../../lib/adapters/node/system-random.ts";
@@ -23,6 +23,8 @@ const WANTED = process.env.FENCELINE_EMULATOR !== undefined;
 export const clock = new SystemClock();
 export const random = new SystemRandom();
 const REGION = "us-east-1";
+/** How long a busy machine takes is no matter here. */
+export const PATIENT: ClientWaits = { connectMs: 60_000, answerMs: 60_000 };
 
 /** Runs `suites` over an emulator, or one skipped test that says why not. */
 export async function overEmulator(suites: (emulator: MiniStack) => void): Promise<void> {
@@ -58,15 +60,15 @@ export function endpointOf(emulator: MiniStack) {
 
 /** A bucket of its own, and a client for it. */
 export async function newBucket(emulator: MiniStack) {
-  const client = s3Client(REGION, S3_WAITS, true, endpointOf(emulator));
+  const client = s3Client(REGION, PATIENT, true, endpointOf(emulator));
   const bucket = `bucket-${randomUUID()}`;
   await client.send(new CreateBucketCommand({ Bucket: bucket }));
   return { client, bucket, close: async () => client.destroy() };
 }
 
 /** A table of its own, as the infrastructure makes it. */
-export async function newTable(emulator: MiniStack, keys: readonly ("pk" | "sk")[]) {
-  const client = dynamoDbClient(REGION, HOME_WAITS, endpointOf(emulator));
+export async function newTable(emulator: MiniStack, keys: readonly ("pk" | "sk")[], region = REGION) {
+  const client = dynamoDbClient(region, PATIENT, endpointOf(emulator));
   const name = `table-${randomUUID()}`;
   await client.send(
     new CreateTableCommand({
@@ -79,7 +81,7 @@ export async function newTable(emulator: MiniStack, keys: readonly ("pk" | "sk")
       })),
     }),
   );
-  const table = { client, name, region: REGION, clock, random };
+  const table = { client, name, region, clock, random };
   return { table, close: async () => client.destroy() };
 }
 
@@ -87,5 +89,5 @@ export async function newTable(emulator: MiniStack, keys: readonly ("pk" | "sk")
 export function unreachable(table: Table): Table {
   const nowhere = { endpoint: "http://127.0.0.1:9", credentials: { accessKeyId: "x", secretAccessKey: "x" } };
   const region = "us-east-2";
-  return { ...table, region, client: dynamoDbClient(region, HOME_WAITS, nowhere) };
+  return { ...table, region, client: dynamoDbClient(region, PATIENT, nowhere) };
 }

@@ -1,12 +1,13 @@
 /** What a question to a bookie tells of it: failures of any kind count towards quarantine, an answer ends it. */
 import { expect, test } from "vitest";
+import { CallAbort } from "../../../lib/protocol/call-abort.ts";
 import { unavailable } from "../../../lib/protocol/errors.ts";
 import { ledgerId } from "../../../lib/protocol/ids.ts";
 import { askBookie } from "../../../lib/protocol/ledger/ask-bookie.ts";
 import { createLedger } from "../../../lib/protocol/ledger/create-ledger.ts";
+import { limits } from "../../../lib/protocol/limits.ts";
 import { knownBookies } from "../../../lib/protocol/placement/new-copies.ts";
 import { quarantineRules } from "../../../lib/protocol/placement/quarantine.ts";
-import { Suspects } from "../../../lib/protocol/reads/suspects.ts";
 import { World } from "../../scenarios/world.ts";
 
 /** Ways in which a call gets no answer. */
@@ -25,20 +26,20 @@ async function world() {
   if (bookie === undefined) throw new Error("no bookie");
   const ask = (call: () => Promise<string>) =>
     w.run(askBookie(ports, { ledgerId: ledgerId(1), bookie, what: "a question", call }));
-  /** What placement would be told of it, were it no suspect besides. */
-  const forgiving = { ...ports, suspects: new Suspects(w.clock) };
-  const isAvoided = () => knownBookies(forgiving).quarantined?.has(bookie.id) === true;
-  return { w, forgiving, ask, isAvoided };
+  const isAvoided = () => ports.quarantine.has(bookie.id);
+  /** One that failed a moment ago is avoided, too. */
+  const isDoubted = () => knownBookies(ports).quarantined?.has(bookie.id) === true;
+  return { w, ports, ask, isAvoided, isDoubted };
 }
 
 test.each(Object.entries(failures))("%s, three times in a row, is quarantine", async (_, fail) => {
-  const { w, forgiving, ask, isAvoided } = await world();
+  const { w, ports, ask, isAvoided } = await world();
   for (let time = 1; time <= quarantineRules.failuresInRow; time++) {
     expect(isAvoided()).toBe(false);
     expect(await ask(fail)).toMatchObject({ kind: "unknown" });
   }
   expect(isAvoided()).toBe(true);
-  const { item } = await w.run(createLedger(forgiving, { replication: w.replication, digest: w.digest }));
+  const { item } = await w.run(createLedger(ports, { replication: w.replication, digest: w.digest }));
   expect(item.fragments[0]?.ensemble.map(({ id }) => id)).toEqual(["B1", "B2", "B3"]);
 });
 
@@ -51,4 +52,29 @@ test("an answer between them, and one afterwards, ends it", async () => {
   expect(isAvoided()).toBe(true);
   expect(await ask(() => Promise.resolve("has nothing there"))).toBe("has nothing there");
   expect(isAvoided()).toBe(false);
+});
+
+test("one failure is doubt for ten seconds, unless an answer ends it before", async () => {
+  const { w, ask, isAvoided, isDoubted } = await world();
+  const refuse = () => Promise.reject(unavailable("connection refused"));
+  await ask(refuse);
+  expect([isAvoided(), isDoubted()]).toEqual([false, true]);
+  await ask(() => Promise.resolve("here"));
+  expect(isDoubted()).toBe(false);
+  await ask(refuse);
+  await w.clock.advance(limits.suspectMs);
+  expect([isAvoided(), isDoubted()]).toEqual([false, false]);
+});
+
+test("a question that nobody waits for any more is held against nobody", async () => {
+  const { w, ports, isDoubted } = await world();
+  const [bookie] = w.addresses;
+  if (bookie === undefined) throw new Error("no bookie");
+  const signal = new CallAbort();
+  const call = () => new Promise<string>(() => {});
+  const asked = askBookie(ports, { ledgerId: ledgerId(1), bookie, what: "a question", call, signal });
+  signal.abort();
+  expect(await asked).toMatchObject({ kind: "unknown" });
+  expect([isDoubted(), w.clock.pendingTimers]).toEqual([false, 0]);
+  expect(w.trace.filter(({ event }) => event === "bookie-failed")).toEqual([]);
 });

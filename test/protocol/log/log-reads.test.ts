@@ -48,10 +48,10 @@ describe("positions", () => {
   test("beyond the tail is position_unwritten; at the tail is empty and up to date", async () => {
     const w = await LogWorld.make();
     const t = w.client("T", "west");
-    expect(await t.answer(0)).toEqual({ records: [], next: 0, tail: 0, upToDate: true, sealed: false });
+    expect(await t.answer(0)).toMatchObject({ records: [], next: 0, tail: 0, upToDate: true, sealed: false });
     expect((await errorOf(w, t, { from: seqNum(1) })).details).toEqual({ tail: 0 });
     await w.client("P").append("a", "b");
-    expect(await t.answer(2)).toEqual({ records: [], next: 2, tail: 2, upToDate: true, sealed: false });
+    expect(await t.answer(2)).toMatchObject({ records: [], next: 2, tail: 2, upToDate: true, sealed: false });
     const error = await errorOf(w, t, { from: seqNum(3) });
     expect([error.code, error.retryable, error.sideEffects]).toEqual(["position_unwritten", false, "none"]);
     expect(error.details).toEqual({ tail: 2 });
@@ -96,7 +96,7 @@ describe("positions", () => {
     expect(await w.run(p.appends.seal(LOG))).toBe(3);
     expect(await t.answer(2)).toMatchObject({ next: 3, tail: 3, upToDate: true, sealed: true });
     expect(await t.answer(3)).toMatchObject({ records: [], tail: 3, upToDate: true, sealed: true });
-    expect(await w.run(t.reads.tail(LOG, "local"))).toEqual({ tail: 3, upToDate: true, sealed: true });
+    expect(await w.run(t.reads.tail(LOG, "local"))).toMatchObject({ tail: 3, upToDate: true, sealed: true });
     expect((await errorOf(w, t, { from: seqNum(4) })).code).toBe("position_unwritten");
     expect(await t.tail()).toBe(3);
     expect(await w.client("Q", "north").append("d")).toEqual(["log_sealed, side effects none"]);
@@ -148,6 +148,45 @@ describe("cost", () => {
     expect(clock.nowMs() - started).toBeLessThan((200 * 10) / 4);
   });
 
+  test("what a read asks of bookies is counted in its answer and in the trace, once", async () => {
+    const w = await logOf(20);
+    const { trace } = w.world;
+    const told = () => trace.filter((event) => event.event === "log-read");
+    const before = told().length;
+    const calls = () => w.faults.count({ client: "T", port: "bookie" });
+    const answer = await w.client("T", "west").answer(0, 20);
+    expect(answer.cost?.counters.attempts).toBe(calls());
+    expect(answer.cost?.counters.answered).toBe(answer.cost?.counters.reads);
+    expect(told().slice(before)).toMatchObject([
+      { attempts: calls(), hedges: 0, crossRegionHedges: 0, failovers: 0, elapsedMs: 0 },
+    ]);
+    const wins = [...(answer.cost?.counters.wins.values() ?? [])].reduce((sum, count) => sum + count, 0);
+    expect(wins).toBe(answer.cost?.counters.answered);
+  });
+
+  test("nothing is fetched ahead that the answer could not hold", async () => {
+    const w = await LogWorld.make();
+    const p = w.client("P");
+    for (let entry = 0; entry < 12; entry++) await p.append(String(entry).padEnd(100_000, "x"));
+    await w.run(p.appends.settle(LOG));
+    const t = w.client("T", "west");
+    const reads = () => w.faults.count({ client: "T", port: "bookie", call: "read" });
+    await t.answer(0, 1);
+    const before = reads();
+    const answer = await w.run(
+      t.reads.read({
+        log: LOG,
+        from: seqNum(1),
+        limit: 1_000,
+        bytesMax: 450_000,
+        consistency: "strong",
+      }),
+    );
+    expect(answer.records.length).toBe(4);
+    // One more is looked at to see that it does not fit.
+    expect(reads() - before).toBeLessThanOrEqual(6);
+  });
+
   test("one record costs one entry, whatever lies behind it", async () => {
     const w = await logOf(100);
     const t = w.client("T", "west");
@@ -181,7 +220,7 @@ describe("local reads", () => {
       return { texts: textsOf(answer), next: answer.next, tail: answer.tail, upToDate: answer.upToDate };
     };
     expect(await local(0)).toEqual({ texts: ["a"], next: 1, tail: 1, upToDate: false });
-    expect(await w.run(t.reads.tail(LOG, "local"))).toEqual({
+    expect(await w.run(t.reads.tail(LOG, "local"))).toMatchObject({
       tail: 1,
       upToDate: false,
       sealed: false,
@@ -199,7 +238,13 @@ describe("local reads", () => {
   test("of an empty log say nothing of its tail", async () => {
     const w = await LogWorld.make();
     const answer = w.client("T").reads.read({ log: LOG, from: seqNum(0), limit: 1, consistency: "local" });
-    expect(await w.run(answer)).toEqual({ records: [], next: 0, tail: 0, upToDate: false, sealed: false });
+    expect(await w.run(answer)).toMatchObject({
+      records: [],
+      next: 0,
+      tail: 0,
+      upToDate: false,
+      sealed: false,
+    });
   });
 });
 

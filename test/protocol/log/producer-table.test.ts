@@ -12,7 +12,8 @@ import {
 } from "../../../lib/protocol/log/producer-snapshot.ts";
 import { type KnownBatch, ProducerTable } from "../../../lib/protocol/log/producer-table.ts";
 
-const { producersMax, producerWindowMs, producerBatchesMax, producerIdLengthMax } = appendLimits;
+const { producersMax, producerWindowMs, producerKeepMs, producerBatchesMax, producerIdLengthMax } =
+  appendLimits;
 
 const batch = (id: string, seq: number, fields: Partial<BatchProducer> = {}): BatchProducer => ({
   kind: "producer",
@@ -91,13 +92,16 @@ describe("P3: room", () => {
     expect(table.judge(batch("p2", 1), 1).kind).toBe("new");
   });
 
-  test("without need of room nobody is forgotten, and a clock that goes back forgets nobody either", () => {
+  test("with room everybody is remembered for longer, though not for ever; no clock goes back", () => {
     const table = new ProducerTable();
     note(table, batch("old", 0, { arrivedAtMs: 0 }));
-    note(table, batch("new", 0, { arrivedAtMs: 100 * producerWindowMs }));
+    note(table, batch("new", 0, { arrivedAtMs: producerKeepMs }));
     note(table, batch("slow clock", 0, { arrivedAtMs: 5 }));
-    expect(table.nowMs).toBe(100 * producerWindowMs);
+    expect(table.nowMs).toBe(producerKeepMs);
     expect(table.judge(batch("old", 1), 1).kind).toBe("new");
+    note(table, batch("later", 0, { arrivedAtMs: producerKeepMs + 1 }));
+    expect(table.judge(batch("old", 1), 1)).toEqual({ kind: "gap", expected: 0, isKnown: false });
+    expect(table.producers().map(({ id }) => id)).toEqual(["new", "slow clock", "later"]);
   });
 });
 

@@ -110,6 +110,7 @@ describe("failover", () => {
     reading.behave(far, inMs(3, "damaged copy"));
     expect(await reading.read(set)).toEqual({
       kind: "none",
+      parts: [],
       verdicts: [
         { bookie: near.id, region: "r1", kind: "unknown", reason: "refused" },
         { bookie: other.id, region: "r1", kind: "answered", said: "has nothing" },

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { seqNum } from "../../../lib/protocol/ids.ts";
 import { logKey, segmentKey } from "../../../lib/protocol/items.ts";
 import { completeSegment } from "../../../lib/protocol/log/complete-segment.ts";
-import { LogWorld } from "./log-world.ts";
+import { LOG, LogWorld } from "./log-world.ts";
 import { LateWrites } from "./metadata-tricks.ts";
 
 /** Every segment is full after one batch. */
@@ -116,6 +116,8 @@ test("T15 (34): a late completion of a replaced segment leaves the item to its n
   const completion = { end: seqNum(7), lastEntry: 6, lastTimestampMs: 0, bytes: 0 };
   await completeSegment(q.ports, w.log, { first: seqNum(0), ledgerId: old as never }, completion);
   expect((await w.chain())[0]).toBe(now);
+  const [segment] = await w.run(q.reads.segments(LOG));
+  expect(segment?.completion).toBeUndefined();
   expect(await w.client("T", "north").read(0)).toEqual(["q"]);
 });
 

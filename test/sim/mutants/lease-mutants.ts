@@ -92,8 +92,8 @@ export const leaseMutants: readonly Mutant[] = [
     patches: [
       {
         file: RESUME,
-        from: "= isSame(known, tail)\n    ? known",
-        to: "= isSame(known, tail) && tail.ledgerBytes < 0\n    ? known",
+        from: "const segment: ResumedSegment | undefined = isSame(known, tail)",
+        to: "const segment: ResumedSegment | undefined = isSame(known, tail) && tail.ledgerBytes < 0",
       },
     ],
     profiles: HAND_OFFS,

@@ -30,8 +30,8 @@ export const lifeMutants: readonly Mutant[] = [
     patches: [
       {
         file: AUDIT,
-        from: "below.slice(0, isNeeded ? -2 : -1); // Y1",
-        to: "below.slice(0, isNeeded ? -2 : below.length); // Y1",
+        from: "  const trimmed = below.slice(0, isNeeded ? -2 : -1);",
+        to: "  const trimmed = isNeeded ? below.slice() : below;",
       },
     ],
     profiles: LIVES,

@@ -21,9 +21,13 @@ export const readerMutants: readonly Mutant[] = [
     patches: [
       {
         file: SLOT,
-        from: `      if (answer.kind === "entry" && answer.copy === "recovered") recovered = true;
-      if (answer.kind === "entry" && answer.copy === "original") {`,
-        to: `      if (answer.kind === "entry") {`,
+        from: `    return value.kind === "entry" && value.copy === "original" ? [value.entry] : [];`,
+        to: `    return value.kind === "entry" ? [value.entry] : [];`,
+      },
+      {
+        file: SLOT,
+        from: `  return answer.kind === "entry" && answer.copy === "original" && sameContent(answer.entry, entry);`,
+        to: `  return answer.kind === "entry" && sameContent(answer.entry, entry);`,
       },
     ],
     profiles: ALL,
@@ -34,8 +38,9 @@ export const readerMutants: readonly Mutant[] = [
     patches: [
       {
         file: SLOT,
-        from: "        return isAckSet(holders, replication);",
-        to: "        return isAckSet(holders, { ...replication, ackQuorum: replication.ackQuorum - 1, minRegions: 1 });",
+        from: "    if (isAckSet(holdersOf(one, parts), replication))",
+        to: `    const fewer = { ...replication, ackQuorum: replication.ackQuorum - 1, minRegions: 1 };
+    if (isAckSet(holdersOf(one, parts), fewer))`,
       },
     ],
     profiles: ALL,
@@ -46,8 +51,8 @@ export const readerMutants: readonly Mutant[] = [
     patches: [
       {
         file: SLOT,
-        from: "        return isAckSet(holders, replication);",
-        to: "        return isAckSet(holders, { ...replication, minRegions: 1 });",
+        from: "    if (isAckSet(holdersOf(one, parts), replication))",
+        to: "    if (isAckSet(holdersOf(one, parts), { ...replication, minRegions: 1 }))",
       },
       NEGATIVES_COUNT_REGIONS,
     ],
@@ -94,8 +99,9 @@ export const readerMutants: readonly Mutant[] = [
     patches: [
       {
         file: SLOT,
-        from: `      if (provesAbsence(nothings, set, replication)) return resolve({ kind: "nothing" });`,
-        to: `      if (nothings.length >= Math.max(1, replication.writeQuorum - replication.ackQuorum)) return resolve({ kind: "nothing" });`,
+        from: `  if (provesAbsence(withNothing(parts), set, replication)) return { value: { kind: "nothing" } };`,
+        to: `  const negatives = Math.max(1, replication.writeQuorum - replication.ackQuorum);
+  if (withNothing(parts).length >= negatives) return { value: { kind: "nothing" } };`,
       },
     ],
     profiles: ALL,
@@ -106,8 +112,14 @@ export const readerMutants: readonly Mutant[] = [
     patches: [
       {
         file: SLOT,
-        from: `      if (answer.kind === "nothing") nothings.push(bookie);`,
-        to: `      if (answer.kind === "nothing" || answer.kind === "unknown") nothings.push(bookie);`,
+        from: "    call: readCall(ports, ledgerId, entry),",
+        to: `    call: async (bookie, signal) => {
+      try {
+        return await readCall(ports, ledgerId, entry)(bookie, signal);
+      } catch {
+        return { kind: "nothing" };
+      }
+    },`,
       },
     ],
     profiles: ["storm", "lossy", "combined"],

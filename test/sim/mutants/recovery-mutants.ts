@@ -131,8 +131,8 @@ export const recoveryMutants: readonly Mutant[] = [
     patches: [
       {
         file: READ,
-        from: `      if (answer.kind === "tombstone") negatives.push(bookie);`,
-        to: `      if (answer.kind === "tombstone" || answer.kind === "unknown") negatives.push(bookie);`,
+        from: `      if (answer.kind === "unknown") throw unavailable(answer.reason);`,
+        to: `      if (answer.kind === "unknown") return { kind: "tombstone" };`,
       },
     ],
     profiles: ALL,
@@ -148,8 +148,9 @@ export const recoveryMutants: readonly Mutant[] = [
       },
       {
         file: READ,
-        from: `      if (provesAbsence(negatives, set, replication)) return resolve({ kind: "absent" });`,
-        to: `      if (negatives.length > replication.writeQuorum - replication.ackQuorum) return resolve({ kind: "absent" });`,
+        from: `  return provesAbsence(negatives, set, replication) ?`,
+        to: `  const few = set.length > 0 && negatives.length > replication.writeQuorum - replication.ackQuorum;
+  return few ?`,
       },
     ],
     profiles: ALL,
@@ -160,8 +161,9 @@ export const recoveryMutants: readonly Mutant[] = [
     patches: [
       {
         file: READ,
-        from: `      if (provesAbsence(negatives, set, replication)) return resolve({ kind: "absent" });`,
-        to: `      if (negatives.length >= Math.max(1, replication.writeQuorum - replication.ackQuorum)) return resolve({ kind: "absent" });`,
+        from: `  return provesAbsence(negatives, set, replication) ?`,
+        to: `  const few = set.length > 0 && negatives.length >= Math.max(1, replication.writeQuorum - replication.ackQuorum);
+  return few ?`,
       },
     ],
     profiles: ALL,

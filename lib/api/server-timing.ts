@@ -1,0 +1,41 @@
+/**
+ * The `Server-Timing` header of a read (W3C Server Timing): the time it took as a duration, the counts as
+ * descriptions, so that browsers and proxies show them as they are.
+ */
+import { z } from "@hono/zod-openapi";
+import type { ReadCost } from "../protocol/reads/read-counters.ts";
+import { type ApiContext, prefers } from "./routing.ts";
+
+/** Of a read; preferences that are not known are left alone (RFC 7240). */
+export const timingHeader = z.object({
+  prefer: z
+    .string()
+    .optional()
+    .openapi({
+      description:
+        "server-timing: the answer tells in Server-Timing what it took: the time in ms, requests to " +
+        "bookies (attempts), those that raced a slow one (hedges), of them those out of the region " +
+        "(cross-region-hedges), those sent on after a failure or silence (failovers), and from how far " +
+        "away the answers came (winner).",
+    }),
+});
+
+/** Tells what an answer cost, if the caller prefers to know. */
+export function timeAnswer(c: ApiContext, prefer: string | undefined, cost: ReadCost | undefined): void {
+  if (cost === undefined || !prefers(prefer, "server-timing")) return;
+  c.header("Server-Timing", serverTiming(cost));
+  c.header("Preference-Applied", "server-timing");
+}
+
+export function serverTiming({ elapsedMs, counters }: ReadCost): string {
+  const { attempts, hedges, crossRegionHedges, failovers, wins } = counters;
+  const counts = {
+    attempts,
+    hedges,
+    "cross-region-hedges": crossRegionHedges,
+    failovers,
+  };
+  const described = Object.entries(counts).map(([name, count]) => `${name};desc="${count}"`);
+  const winners = [...wins].map(([distance, count]) => `${distance}=${count}`).join(" ");
+  return [`read;dur=${elapsedMs.toFixed(1)}`, ...described, `winner;desc="${winners}"`].join(", ");
+}

@@ -1,0 +1,159 @@
+/** What one region's functions ask of another's `append` function: there and back as values. */
+import { describe, expect, it } from "vitest";
+import {
+  type AppendCall,
+  decodeAppendCall,
+  encodeAppendCall,
+} from "../../../lib/adapters/aws/append-call.ts";
+import { FORWARD_WAITS, lambdaClient } from "../../../lib/adapters/aws/aws-clients.ts";
+import { replyTo } from "../../../lib/adapters/aws/call-envelope.ts";
+import { LambdaAppends, lambdaSettler } from "../../../lib/adapters/aws/lambda-appends.ts";
+import { encodeAck, encodeOwnership } from "../../../lib/adapters/aws/owner-call.ts";
+import { FencelineError } from "../../../lib/protocol/errors.ts";
+import {
+  entryId,
+  logIncarnation,
+  logName,
+  region,
+  segmentNumber,
+  seqNum,
+} from "../../../lib/protocol/ids.ts";
+import type { AppendAck, AppendRequest } from "../../../lib/protocol/log/operations.ts";
+import { dynamoError, inOrder, json, type Script, ScriptedService, timeout } from "./scripted-service.ts";
+
+const [EAST, WEST] = [region("us-east-1"), region("us-west-2")];
+const LOG = logName("orders/\u{1f600}");
+
+const request: AppendRequest = {
+  log: LOG,
+  records: [
+    { body: Uint8Array.of(0, 255, 128), headers: [[Uint8Array.of(1), new Uint8Array(0)]], timestampMs: 12 },
+    { body: new Uint8Array(0), headers: [] },
+  ],
+  matchSeqNum: seqNum(4),
+  route: "refuse",
+  timeoutMs: 900,
+};
+const position = (number: number) => ({
+  seqNum: seqNum(number),
+  dlsn: { segment: segmentNumber(2), entry: entryId(3), slot: number },
+  timestampMs: 7.5,
+});
+const ack: AppendAck = {
+  start: position(4),
+  last: position(5),
+  tail: seqNum(6),
+  durableIn: [EAST, WEST],
+  epoch: segmentNumber(2),
+  ownerRegion: WEST,
+  duplicate: true,
+};
+const notOwner = new FencelineError("not_owner", {
+  message: "another owns it",
+  sideEffects: "none",
+  details: { owner: "eu-west-1", cannot_own: true },
+});
+
+function over(script: Script) {
+  const service = new ScriptedService(script);
+  const client = lambdaClient(WEST, FORWARD_WAITS, service.config);
+  const appends = new LambdaAppends((one) =>
+    one === WEST || one === EAST ? { client, name: `append-${one}`, region: one } : undefined,
+  );
+  return { service, appends };
+}
+
+/** A function that answers so. */
+const answering =
+  (answer: (call: AppendCall) => Promise<object | boolean | null>): Script =>
+  async ({ body }) =>
+    json(
+      await replyTo(
+        () => answer(decodeAppendCall(JSON.parse(body))),
+        (value) => value as never,
+      ),
+    );
+
+describe("calls of another region's append function", () => {
+  it.each<AppendCall>([
+    { operation: "append", request },
+    { operation: "append", request: { log: LOG, records: [] } },
+    { operation: "append", request: { log: LOG, records: [], producer: { id: "p", epoch: 2, seq: 0 } } },
+    { operation: "append", request: { log: LOG, records: [], idempotencyKey: "k" } },
+    { operation: "can-own", log: logIncarnation("l1") },
+    { operation: "settle", log: LOG },
+    { operation: "ask", request: { kind: "hand-over", log: LOG, to: EAST } },
+    { operation: "ask", request: { kind: "take-over", log: LOG, from: EAST } },
+    { operation: "ask", request: { kind: "take-over", log: LOG } },
+    { operation: "ask", request: { kind: "settle", log: LOG } },
+  ])("arrive as they were sent: %j", (call) => {
+    expect(decodeAppendCall(JSON.parse(JSON.stringify(encodeAppendCall(call))))).toEqual(call);
+  });
+
+  it("an acknowledgement comes back whole", async () => {
+    const { appends } = over(answering(async () => encodeAck(ack)));
+    expect(await appends.append(WEST, request)).toEqual({ kind: "acknowledged", ack });
+  });
+
+  it("a refusal is an answer, with its code, its effects and its facts", async () => {
+    const { appends } = over(
+      answering(async () => {
+        throw notOwner;
+      }),
+    );
+    const answer = await appends.append(WEST, request);
+    expect(answer).toMatchObject({
+      kind: "refused",
+      error: { code: "not_owner", sideEffects: "none", details: { owner: "eu-west-1", cannot_own: true } },
+    });
+    expect(await appends.ask(WEST, { kind: "settle", log: LOG })).toMatchObject({ kind: "refused" });
+    await expect(appends.canOwn(WEST, logIncarnation("l1"))).rejects.toMatchObject({ code: "not_owner" });
+  });
+
+  it("what another region is asked of an owner comes back", async () => {
+    const { appends } = over(
+      answering(async () => ({ ownership: encodeOwnership({ owner: WEST, epoch: segmentNumber(3) }) })),
+    );
+    expect(await appends.ask(WEST, { kind: "take-over", log: LOG })).toEqual({
+      kind: "done",
+      ownership: { owner: WEST, epoch: 3 },
+    });
+    const yes = over(answering(async () => true));
+    expect(await yes.appends.canOwn(WEST, logIncarnation("l1"))).toBe(true);
+  });
+
+  it("silence may have done it; a throttle and an unknown region have not; nothing is sent twice", async () => {
+    const silent = over(inOrder(timeout()));
+    await expect(silent.appends.append(WEST, request)).rejects.toMatchObject({ sideEffects: "possible" });
+    expect(silent.service.requests).toHaveLength(1);
+    const throttled = over(inOrder(dynamoError(429, "TooManyRequestsException")));
+    await expect(throttled.appends.append(WEST, request)).rejects.toMatchObject({ sideEffects: "none" });
+    expect(throttled.service.requests).toHaveLength(1);
+    await expect(silent.appends.append(region("mars"), request)).rejects.toMatchObject({
+      sideEffects: "none",
+    });
+  });
+});
+
+describe("rule 14: a tail is settled", () => {
+  it("by the owner's region, and by one's own if that is silent", async () => {
+    const asked: string[] = [];
+    const { appends } = over(async (made) => {
+      asked.push(made.path);
+      if (made.path.includes("append-us-west-2")) throw timeout();
+      return json({ format: 1, answer: null });
+    });
+    await lambdaSettler(appends, EAST).settle(WEST, LOG);
+    expect(asked.map((path) => /append-[a-z0-9-]+/.exec(path)?.[0])).toEqual([
+      "append-us-west-2",
+      "append-us-east-1",
+    ]);
+  });
+
+  it("and rejects if nobody could", async () => {
+    const { appends } = over(inOrder(timeout()));
+    await expect(lambdaSettler(appends, EAST).settle(EAST, LOG)).rejects.toMatchObject({
+      code: "unavailable",
+    });
+  });
+});
