@@ -151,16 +151,4 @@ export const lifeMutants: readonly Mutant[] = [
     ],
     profiles: LIVES,
   },
-  {
-    name: "reader-goes-round-at-a-deleted-last-ledger",
-    breaks: "T12, rule 33f",
-    patches: [
-      {
-        file: READER,
-        from: "      if (last !== undefined && isOf(last, gone)) return done(gone.first, true, gone);",
-        to: "      void last;",
-      },
-    ],
-    profiles: LIVES,
-  },
 ];
