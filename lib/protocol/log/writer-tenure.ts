@@ -8,7 +8,8 @@
  * V2 What a clean acquire returned is used once, by its own tenure (18); any failure on the way leads to
  *    recovery.
  * V3 The lease is read and written on use, and while a segment is being opened. No timer runs between
- *    requests, so a frozen process that thaws finds out at its next use; what it sends before then belongs to its own tenure or is fenced.
+ *    requests, so a frozen process that thaws finds out at its next use; what it sends before then belongs to
+ *    its own tenure or is fenced.
  */
 import type { BookieId } from "../ids.ts";
 import type { LedgerTail } from "../lease.ts";
@@ -96,9 +97,9 @@ export class WriterTenure {
   }
 
   /**
-   * Keeps the lease while a segment is opened, which may outlast it: two processes that took it from one another
-   * in the middle of that would fence each other for ever. No renewal is under way when this settles. Throws
-   * `fenced` if the lease is another's by then: what was opened is left as it is.
+   * Keeps the lease while a segment is opened, which may outlast it: two processes that took it from one
+   * another in the middle of that would fence each other for ever. No renewal is under way when this settles.
+   * Throws `fenced` if the lease is another's by then: what was opened is left as it is.
    */
   async during<T>(opening: () => Promise<T>): Promise<T> {
     const { clock } = this.ports;
