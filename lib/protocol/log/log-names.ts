@@ -30,7 +30,7 @@ export class LogNames {
     }
   }
 
-  /** Who joins a look-up that another began is not told by it that there is no such log: there may be by now. */
+  /** A look-up that another began earlier does not tell that there is no such log: there may be by now. */
   async #find(name: LogName): Promise<{ lookUp: Promise<LogIdentity>; log: LogIdentity }> {
     const joined = this.#known.get(name);
     const lookUp = joined ?? this.#lookUp(name, "stale");
