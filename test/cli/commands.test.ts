@@ -251,7 +251,9 @@ describe("an append that is interrupted", () => {
     const interruption = new AbortController();
     endpoint.faults.push("request lost");
     const appending = run(["append", "x", "--endpoint", endpoint.url], "a\n", interruption.signal);
-    setTimeout(() => interruption.abort(), 50);
+    // However long the machine takes to send it.
+    while (endpoint.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    interruption.abort();
     const { code, err } = await appending;
     expect(code).toBe(6);
     expect(err).toContain("--match-seq-num 0 --resume");

@@ -9,7 +9,7 @@ import { limits } from "../limits.ts";
 import type { Clock, MetadataStore } from "../ports.ts";
 import type { LedgerMetadata } from "./ledger-metadata.ts";
 
-/** Whether what was read then may still be answered from. `readAtMs`: wall time before that read began. */
+/** Whether what was read may still be answered from. `readAtMs`: wall time from before the read began. */
 export function isFresh(clock: Pick<Clock, "nowMs">, readAtMs: number): boolean {
   const ageMs = clock.nowMs() - readAtMs;
   return ageMs >= 0 && ageMs < limits.metadataAgeMaxMs;

@@ -15,6 +15,8 @@ export const auditLimits = {
   ageMs: 2 * MINUTE_MS,
   /** A lease that expired so long ago was left by a holder that is gone. */
   leaseExpiredMs: MINUTE_MS,
+  /** Entries read at the begin of a segment to find a record in it; control entries are rare. */
+  controlEntriesMax: 16,
   /** How long a log stays with its last owner before it returns to the region that it prefers. */
   preferReturnMs: MINUTE_MS,
 } as const;

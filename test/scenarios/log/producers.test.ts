@@ -1,6 +1,7 @@
 /** Stories of producers: each batch is once in the log and in its order, whoever writes and whatever is lost. */
 import { describe, expect, test } from "vitest";
 import type { FencelineError } from "../../../lib/protocol/errors.ts";
+import { region } from "../../../lib/protocol/ids.ts";
 import { appendLimits } from "../../../lib/protocol/log/append-limits.ts";
 import type { AppendAck, AppendRequest } from "../../../lib/protocol/log/operations.ts";
 import { LOG, type LogClient, LogWorld, recordOf } from "./log-world.ts";
@@ -328,7 +329,7 @@ describe("a segment without an entry", () => {
     expect(again).toMatchObject({ ...positions(first), duplicate: true });
   });
 
-  test("keeps what is before it from the auditor, until it holds an entry (31)", async () => {
+  test("keeps what is before it from the auditor, until it holds a record (31)", async () => {
     const w = await LogWorld.make();
     const first = await w.run(send(w.client("P"), 0, ["a"]));
     const dead = w.faults.hold({ client: "Q", port: "bookie", call: "add" });
@@ -345,6 +346,21 @@ describe("a segment without an entry", () => {
     const trimmed = await w.run(send(s, 0, ["a"]));
     expect(trimmed).toMatchObject({ ...positions(first), durableIn: [], duplicate: true });
     expect((await w.run(send(s, 2, ["c"]))).start.seqNum).toBe(2);
+  });
+});
+
+describe("a segment with control entries alone", () => {
+  test("keeps what is before it from the auditor (31): it may be replaced by one without any (24)", async () => {
+    const w = await LogWorld.make({ leases: true, forwarding: true, segmentBytesMax: 1 });
+    const [p, q] = [w.client("P", "east"), w.client("Q", "west")];
+    const first = await w.run(send(p, 0, ["a"]));
+    await w.run(p.appends.settle(LOG)); // rolls, and settles in the new segment
+    await w.trim(1);
+    expect(await w.audit()).toEqual([]);
+    await w.run(p.appends.transferOwner(LOG, region("west"))); // whose segment takes the item over
+    expect(await w.run(send(q, 0, ["a"]))).toMatchObject({ ...positions(first), duplicate: true });
+    expect(await w.run(send(q, 1, ["b"]))).toMatchObject({ start: { seqNum: 1 }, duplicate: false });
+    expect(await w.audit()).toEqual([0]);
   });
 });
 
