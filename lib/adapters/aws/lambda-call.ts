@@ -26,8 +26,8 @@ export interface CallOptions {
 }
 
 /**
- * Throws `unavailable`: no answer, whatever became of the call (L1); `over_capacity`: Lambda is there, and runs
- * as many of this function as it may.
+ * Throws `unavailable`: no answer, whatever became of the call (L1); `over_capacity`: Lambda is there, and
+ * runs as many of this function as it may.
  */
 export async function callFunction(
   { client, name, region }: LambdaFunction,
