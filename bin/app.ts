@@ -4,15 +4,16 @@
  *     npx cdk synth                                       # offline, no account needed
  *     npx cdk deploy --all --outputs-file cdk-outputs.json
  *     npx cdk deploy --all --context topology=other.json
+ *     FENCELINE_CDK_ROLES=none npx cdk deploy --all       # with one's own rights, not the bootstrap's roles
  */
-import { App } from "aws-cdk-lib";
+import { App, CliCredentialsStackSynthesizer, type IReusableStackSynthesizer } from "aws-cdk-lib";
 import { addDeployment, demandSolutionsChecks } from "../lib/infra/deployment.ts";
 import { bundledCode } from "../lib/infra/function-code.ts";
 import { survivableLosses } from "../lib/infra/topology/survivable-losses.ts";
 import { readTopology, type Topology, TopologyError } from "../lib/infra/topology/topology.ts";
 
 async function main(): Promise<void> {
-  const app = new App();
+  const app = new App(ownCredentials() ? { defaultStackSynthesizer: withOwnRights() } : {});
   const topology = readTopology(String(app.node.tryGetContext("topology") ?? "topology.json"));
   tellLosses(topology);
   addDeployment(app, {
@@ -22,6 +23,16 @@ async function main(): Promise<void> {
   });
   demandSolutionsChecks(app);
   app.synth();
+}
+
+/** Where the roles that the bootstrap made may not be assumed, whoever deploys uses what rights they have. */
+function ownCredentials(): boolean {
+  return process.env.FENCELINE_CDK_ROLES === "none";
+}
+
+function withOwnRights(): IReusableStackSynthesizer {
+  // Their declarations differ in what may be undefined, and in nothing else.
+  return new CliCredentialsStackSynthesizer() as IReusableStackSynthesizer;
 }
 
 function tellLosses(topology: Topology): void {

@@ -6,7 +6,7 @@
 import { fileURLToPath } from "node:url";
 import { ensureReadyOrExit } from "./setup.mjs";
 
-await ensureReadyOrExit();
+await ensureReadyOrExit("runtime");
 const { register } = await import("tsx/esm/api");
 register({ tsconfig: fileURLToPath(new URL("../tsconfig.json", import.meta.url)) });
 process.setSourceMapsEnabled(true);

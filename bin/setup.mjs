@@ -25,26 +25,29 @@ const waitMsMax = 10 * 60_000;
 /** What went wrong and what to do about it; printed without a stack. */
 class SetupError extends Error {}
 
-/** Installs what is missing. Throws a SetupError that says what to do. */
-export async function ensureReady() {
+/**
+ * Installs what is missing: everything, or with `runtime` what the command and the embedded cloud need, which
+ * is a fifth of it, the rest being CDK and tools. Throws a SetupError that says what to do.
+ */
+export async function ensureReady(scope = "all") {
   checkNodeVersion();
-  if (isCurrent()) return;
+  if (isCurrent(scope)) return;
   mkdirSync(join(root, ".fenceline"), { recursive: true });
   await takeGuard();
   try {
-    if (isCurrent()) return;
+    if (isCurrent(scope)) return;
     say("installing what package-lock.json names, with npm ci");
-    await runNpmCi();
-    leaveStamp();
+    await runNpmCi(scope);
+    leaveStamp(scope);
   } finally {
     rmSync(guard, { force: true });
   }
 }
 
 /** `ensureReady`, then an error on stderr and exit code 1 if it failed. */
-export async function ensureReadyOrExit() {
+export async function ensureReadyOrExit(scope = "all") {
   try {
-    await ensureReady();
+    await ensureReady(scope);
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
     say(error.message);
@@ -66,38 +69,40 @@ function numbersOf(version) {
 }
 
 /** A package installed from a registry has no lock file, and its dependencies are not ours to lay out. */
-function isCurrent() {
+function isCurrent(scope) {
   const lockText = readIfThere(lockfile);
   if (lockText === undefined) return true;
-  if (readIfThere(stampFile) === wantedStamp()) return true;
-  if (!agreesWith(lockText)) return false;
-  leaveStamp();
+  const stamp = readIfThere(stampFile);
+  if (stamp === wantedStamp("all") || stamp === wantedStamp(scope)) return true;
+  if (!agreesWith(lockText, scope)) return false;
+  leaveStamp(scope);
   return true;
 }
 
 /** The stamp only saves the long way round next time: where it cannot be written, nothing is lost. */
-function leaveStamp() {
+function leaveStamp(scope) {
   try {
-    writeFileSync(stampFile, wantedStamp());
+    writeFileSync(stampFile, wantedStamp(scope));
   } catch (error) {
     if (!["EACCES", "EPERM", "EROFS", "ENOENT"].includes(error.code)) throw error;
   }
 }
 
-function wantedStamp() {
+function wantedStamp(scope) {
   const hash = createHash("sha256").update(readFileSync(lockfile));
-  return `${hash.digest("hex")} ${process.platform} ${process.arch}\n`;
+  const suffix = scope === "all" ? "" : ` ${scope}`;
+  return `${hash.digest("hex")} ${process.platform} ${process.arch}${suffix}\n`;
 }
 
 /** Whether someone's own npm run laid out what the lock file names, by npm's record in node_modules. */
-function agreesWith(lockText) {
+function agreesWith(lockText, scope) {
   const record = readIfThere(join(modules, ".package-lock.json"));
   if (record === undefined) return false;
   const installed = JSON.parse(record).packages;
   const wanted = JSON.parse(lockText).packages;
   const isThere = ([path, entry]) => {
     const found = installed[path];
-    if (path === "") return true;
+    if (path === "" || (scope === "runtime" && entry.dev === true)) return true;
     if (found === undefined) return entry.optional === true && !belongsHere(entry);
     return found.version === entry.version && found.integrity === entry.integrity;
   };
@@ -148,8 +153,9 @@ function isAlive(pid) {
  * npm's output goes to stderr: our own callers may print data. A signal is passed on and npm waited for, so
  * that the guard is not given up while npm still writes.
  */
-async function runNpmCi() {
-  const npm = spawn("npm", ["ci", "--include=dev", "--no-audit", "--no-fund"], {
+async function runNpmCi(scope) {
+  const dev = scope === "runtime" ? "--omit=dev" : "--include=dev";
+  const npm = spawn("npm", ["ci", dev, "--no-audit", "--no-fund"], {
     cwd: root,
     stdio: ["ignore", 2, 2],
     shell: process.platform === "win32",
@@ -181,5 +187,5 @@ function say(message) {
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) {
-  await ensureReadyOrExit();
+  await ensureReadyOrExit(process.argv.includes("--runtime") ? "runtime" : "all");
 }

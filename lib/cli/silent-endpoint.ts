@@ -11,6 +11,9 @@ export async function remedyOf(error: unknown, dataDir = resolve(DATA_DEFAULT)):
   const root = error instanceof Error && error.cause instanceof NoAnswerError ? error.cause : error;
   if (!(root instanceof NoAnswerError)) return undefined;
   const { endpoint } = root;
+  if (isDeployed(endpoint)) {
+    return `${endpoint} does not answer; name another region of the deployment with --region`;
+  }
   const regions = await regionsOf(dataDir);
   const name = regions.find(({ url }) => url === endpoint)?.name;
   const other = name === undefined ? undefined : regions.find(({ url }) => url !== endpoint)?.url;
@@ -19,6 +22,11 @@ export async function remedyOf(error: unknown, dataDir = resolve(DATA_DEFAULT)):
     `${name === undefined ? endpoint : `${name} (${endpoint})`} does not answer. Is it running? npm start; ` +
     `or name another region with --endpoint ${other ?? generic}`
   );
+}
+
+/** An API of AWS, an emulator's, or a region's functions. */
+function isDeployed(endpoint: string): boolean {
+  return /\.amazonaws\.com|\/_aws\/execute-api\/|\.invalid$/.test(endpoint);
 }
 
 async function regionsOf(dataDir: string): Promise<ControlAddress["regions"]> {

@@ -57,7 +57,7 @@ export class Bookie extends Construct {
         bookieSettings(topology, names, { region, bookie, bucket: bucket.bucketName }),
       ),
       memoryMb: 1_024,
-      timeout: seconds(15),
+      timeout: seconds(30),
       retentionDays: topology.retentionDays,
       permissions: mayUseBucket(bucket),
     });

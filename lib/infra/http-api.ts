@@ -69,7 +69,7 @@ export class HttpApi extends Construct {
   #addRoutes({ functions }: HttpApiProps, requestValidator: RequestValidator): void {
     // One permission for each function: one for each route would outgrow a function's policy.
     const integrate = (target: LambdaFunction) =>
-      new LambdaIntegration(target, { proxy: true, allowTestInvoke: false, scopePermissionToMethod: false });
+      new LambdaIntegration(target, { proxy: true, scopePermissionToMethod: false });
     const integrations = { append: integrate(functions.append), read: integrate(functions.read) };
     for (const { method, path, role } of httpRoutes) {
       this.api.root.resourceForPath(path).addMethod(method, integrations[role], {

@@ -2,6 +2,9 @@
  * Steps of a deployment that a function takes: CloudFormation calls it with the event of a custom resource
  * and waits for the outcome at an address that the event names.
  */
+import { setTimeout } from "node:timers/promises";
+import { hasCode } from "../protocol/errors.ts";
+
 export interface CustomResourceEvent {
   readonly RequestType: "Create" | "Update" | "Delete";
   readonly ResponseURL: string;
@@ -12,6 +15,22 @@ export interface CustomResourceEvent {
   /** As the template says; of an update also what it said before. */
   readonly ResourceProperties?: Readonly<Record<string, unknown>>;
   readonly OldResourceProperties?: Readonly<Record<string, unknown>>;
+}
+
+/** A new role's rights take some seconds to be known everywhere; a refusal of one's own is no such thing. */
+const ATTEMPTS = 8;
+const PAUSE_MS = 2_000;
+
+/** Takes a step again while what it needs does not answer, or refuses it for now. */
+export async function patiently(step: () => Promise<void>, pauseMs = PAUSE_MS): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await step();
+    } catch (error) {
+      if (!hasCode(error, "unavailable") || attempt === ATTEMPTS) throw error;
+      await setTimeout(pauseMs);
+    }
+  }
 }
 
 export function isCustomResource(event: unknown): event is CustomResourceEvent {
@@ -40,7 +59,7 @@ export async function answerDeployment(
 ): Promise<void> {
   let failure: string | undefined;
   try {
-    await step();
+    await patiently(step);
   } catch (error) {
     failure = error instanceof Error ? error.message : String(error);
   }

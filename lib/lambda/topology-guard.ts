@@ -23,8 +23,8 @@ async function refuseToDrop(metadata: MetadataStore, dropped: ReadonlySet<string
   const ids = living.map(({ address }) => address.id).join(", ");
   throw new Error(
     `the topology no longer names ${ids}, which may hold the only copies that are left. Put them back; ` +
-      "drain their region, or make them read-only, to keep new copies away. If their storage is gone, say so: " +
-      "npx fenceline bookie lost <bookie>",
+      "drain their region, or make them read-only, to keep new copies away. If their storage is gone, say " +
+      "so: npx fenceline bookie lost <bookie>",
   );
 }
 

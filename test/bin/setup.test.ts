@@ -27,7 +27,10 @@ fs.rmSync("node_modules", { recursive: true, force: true });
 const finish = () => {
   if (fs.existsSync("slow")) return setTimeout(finish, 10);
   fs.mkdirSync("node_modules");
-  fs.copyFileSync("package-lock.json", "node_modules/.package-lock.json");
+  const { packages } = JSON.parse(fs.readFileSync("package-lock.json", "utf8"));
+  const omitsDev = process.argv.includes("--omit=dev");
+  const laidOut = Object.entries(packages).filter(([, one]) => !(omitsDev && one.dev));
+  fs.writeFileSync("node_modules/.package-lock.json", JSON.stringify({ packages: Object.fromEntries(laidOut) }));
 };
 finish();
 `;
@@ -58,9 +61,9 @@ function environment(): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${join(root, "fake")}${delimiter}${process.env.PATH}` };
 }
 
-function setUp(path = root) {
+function setUp(path = root, flags: readonly string[] = []) {
   const options = { env: environment(), encoding: "utf8", timeout: 15_000 } as const;
-  return spawnSync(process.execPath, [join(path, "bin/setup.mjs")], options);
+  return spawnSync(process.execPath, [join(path, "bin/setup.mjs"), ...flags], options);
 }
 
 function start(): ChildProcess {
@@ -94,6 +97,35 @@ describe("installing", () => {
     expect(first.stderr).toContain("added 1 package");
     expect(readFileSync(join(root, "npm-calls"), "utf8")).toMatch(/^ci /);
     expect(setUp()).toMatchObject({ status: 0, stdout: "", stderr: "" });
+    expect(npmCalls()).toBe(1);
+  });
+
+  test("--runtime installs without the tools, and the whole is installed when somebody needs it", () => {
+    writeLock({
+      "node_modules/a": { version: "1.0.0", integrity: "sha512-a" },
+      "node_modules/tool": { version: "1.0.0", integrity: "sha512-t", dev: true },
+    });
+    const runtime = () => setUp(root, ["--runtime"]);
+    expect(runtime()).toMatchObject({ status: 0 });
+    expect(runtime()).toMatchObject({ status: 0, stderr: "" });
+    expect(npmCalls()).toBe(1);
+    expect(setUp()).toMatchObject({ status: 0 });
+    expect(npmCalls()).toBe(2);
+    expect(runtime()).toMatchObject({ status: 0, stderr: "" });
+    expect(npmCalls()).toBe(2);
+    const calls = readFileSync(join(root, "npm-calls"), "utf8").split("\n");
+    expect(calls[0]).toContain("--omit=dev");
+    expect(calls[1]).toContain("--include=dev");
+  });
+
+  test("--runtime takes somebody's own npm run for what it laid out, without the tools", () => {
+    const packages = { "node_modules/a": { version: "1.0.0", integrity: "sha512-a" } };
+    writeLock({ ...packages, "node_modules/tool": { version: "1.0.0", integrity: "sha512-t", dev: true } });
+    mkdirSync(join(root, "node_modules"));
+    writeLock(packages, "node_modules/.package-lock.json");
+    expect(setUp(root, ["--runtime"])).toMatchObject({ status: 0, stderr: "" });
+    expect(npmCalls()).toBe(0);
+    setUp();
     expect(npmCalls()).toBe(1);
   });
 

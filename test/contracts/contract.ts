@@ -47,6 +47,8 @@ export interface Contract<P> {
   readonly open: () => Promise<Opened<P>>;
   /** What "many" is in its cases; fewer for a store that is reached over a network. */
   readonly many?: number;
+  /** Replies get lost beyond those that the suite loses, so that rivals' writes cannot always be told apart. */
+  readonly isFaulty?: boolean;
 }
 
 export function describeContract<P>(contract: Contract<P>): void {
@@ -62,7 +64,10 @@ export function describeContract<P>(contract: Contract<P>): void {
       const opened = one.fresh ? await contract.open() : shared;
       const edge = lossyEdge(lose ?? loseNothing);
       try {
-        await one.run(opened.port(lose === undefined ? undefined : edge.wrap), new Scope(contract.many));
+        await one.run(
+          opened.port(lose === undefined ? undefined : edge.wrap),
+          new Scope(contract.many, contract.isFaulty),
+        );
       } finally {
         if (one.fresh) await opened.close();
       }

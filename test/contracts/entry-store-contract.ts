@@ -10,7 +10,7 @@ export const entryStoreCases: readonly ContractCase<EntryStore>[] = [...slotCase
 export function entryStoreContract(
   name: string,
   open: () => Promise<OpenedStore<EntryStore>>,
-  size: { readonly many?: number } = {},
+  size: { readonly many?: number; readonly isFaulty?: boolean } = {},
 ): void {
   describeContract({
     ...size,

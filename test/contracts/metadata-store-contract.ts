@@ -15,7 +15,7 @@ export const metadataStoreCases: readonly ContractCase<MetadataStore>[] = [
 export function metadataStoreContract(
   name: string,
   open: () => Promise<OpenedStore<MetadataStore>>,
-  size: { readonly many?: number } = {},
+  size: { readonly many?: number; readonly isFaulty?: boolean } = {},
 ): void {
   describeContract({
     ...size,

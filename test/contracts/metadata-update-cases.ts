@@ -20,7 +20,10 @@ export const updateCases: readonly ContractCase<MetadataStore>[] = [
           for (let round = 0; round < 3; round++) await addOne(store, scope, key);
         }),
       );
-      expect(countOf(await store.get(key, "consistent"))).toBe(12);
+      const count = countOf(await store.get(key, "consistent"));
+      // A write whose reply was lost and that a rival overwrote meanwhile is made again: nobody can tell (U2).
+      if (scope.isFaulty) expect(count).toBeGreaterThanOrEqual(12);
+      else expect(count).toBe(12);
     },
   },
   {

@@ -22,8 +22,11 @@ export class Scope {
   /** For tokens; what a case draws from it decides nothing else. */
   readonly random: Random = new SeededRandom(this.#run, "contract");
 
-  /** `many`: keys that a case stores to see pages of them. */
-  constructor(readonly many = 10_000) {}
+  /** `many`: keys that a case stores to see pages of them. `isFaulty`: as the contract says of its store. */
+  constructor(
+    readonly many = 10_000,
+    readonly isFaulty = false,
+  ) {}
 
   ledger(): LedgerId {
     return ledgerId(this.#run * 1_000 + this.#names++);

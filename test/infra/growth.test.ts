@@ -39,7 +39,7 @@ function expectInPlace(before: Template, after: Template): void {
 describe.each([
   ["strong", strong],
   ["home", home],
-] as const)("in mode %s", { timeout: 60_000 }, (_, metadata) => {
+] as const)("in mode %s", { timeout: 180_000 }, (_, metadata) => {
   test("a region more changes the others in place and touches nothing stateful", () => {
     const [before, after] = [templatesOf(topologyOf(3, metadata)), templatesOf(topologyOf(4, metadata))];
     expect(after.regions.size).toBe(4);
@@ -67,7 +67,7 @@ describe.each([
 });
 
 test("rule 21: another storage identity is another bucket, marked and registered anew; the old one is kept", {
-  timeout: 60_000,
+  timeout: 180_000,
 }, () => {
   const before = topologyOf(3, strong);
   const after: Topology = structuredClone(before);
@@ -86,7 +86,7 @@ test("rule 21: another storage identity is another bucket, marked and registered
 });
 
 test("where replicas for stale reads are added in mode home, the table changes in place", {
-  timeout: 60_000,
+  timeout: 180_000,
 }, () => {
   const more: Topology["metadata"] = { mode: "home", home: "us-east-1", replicas: ["us-west-2"] };
   const [before, after] = [templatesOf(topologyOf(3, home)), templatesOf(topologyOf(3, more))];

@@ -60,8 +60,18 @@ export interface Templates {
   readonly regions: ReadonlyMap<string, Template>;
 }
 
+const made = new Map<string, Templates>();
+
+/** Made once for each topology of a test file; whoever gets them only reads. */
+export function templatesOf(topology: Topology): Templates {
+  const key = JSON.stringify(topology);
+  const known = made.get(key) ?? synthesised(topology);
+  made.set(key, known);
+  return known;
+}
+
 /** `checked`: with cdk-nag, which throws for whatever it finds. */
-export function templatesOf(topology: Topology, checked = false): Templates {
+export function synthesised(topology: Topology, checked = false): Templates {
   const app = new App({
     context: { "@aws-cdk/core:validateAgainstDefaultRules": checked },
     treeMetadata: false,

@@ -26,6 +26,8 @@ export type Request =
       readonly log: string;
       readonly contents: readonly Content[];
       readonly match: number | undefined;
+      /** Sent again until it is known to be there, by a producer or under a key. */
+      readonly idempotent?: "producer" | "key";
     }
   /** `life`: the one that is to be deleted. */
   | {

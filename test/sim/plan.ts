@@ -88,6 +88,8 @@ export interface LogCallerPlan extends ActorPlanBase {
   readonly segmentBytes: number;
   /** Probability that it calls the function of any region instead of its own. */
   readonly roams: number;
+  /** Whether it sends again what is in doubt, in any region, as a producer or under a key. */
+  readonly idempotent?: "producer" | "key";
   /** How long it waits for an answer. */
   readonly patienceMs: number;
 }

@@ -1,13 +1,11 @@
 /**
  * The `append` functions of other regions, called directly. An answer, a refusal too, comes from the
- * function's own code; everything else rejects, without effect only where Lambda itself refused the call.
- *
- * M1 A throttle is an answer: over capacity. A region that has too much to do lives, and keeps its logs.
- * M2 So does one that is slow: a question is waited for longer than its asker waits, since a late answer is a
- *    sign of life.
+ * function's own code; everything else rejects, without effect only where Lambda itself refused the call. A
+ * throttle is an answer too: too much to do is not death (design section 4). Nor is slowness: a question is
+ * waited for longer than its asker waits, since a late answer is a sign of life.
  */
 import { readObject } from "../../formats/json-fields.ts";
-import { FencelineError, unavailable } from "../../protocol/errors.ts";
+import { hasCode, unavailable } from "../../protocol/errors.ts";
 import type { LogIncarnation, LogName, Region } from "../../protocol/ids.ts";
 import { limits } from "../../protocol/limits.ts";
 import type {
@@ -20,7 +18,6 @@ import type { AppendRequest } from "../../protocol/log/operations.ts";
 import type { Settler } from "../../protocol/log/settler.ts";
 import { type AppendCall, encodeAppendCall } from "./append-call.ts";
 import { decodeReply, type Reply } from "./call-envelope.ts";
-import { callFailure } from "./call-failure.ts";
 import { callFunction, type LambdaFunction } from "./lambda-call.ts";
 import { decodeAck, decodeOwnership } from "./owner-call.ts";
 
@@ -36,7 +33,7 @@ export class LambdaAppends implements RegionAppends {
   }
 
   async canOwn(region: Region, log: LogIncarnation): Promise<boolean> {
-    const timeoutMs = limits.ownerFailureGapMaxMs; // M2
+    const timeoutMs = limits.ownerFailureGapMaxMs;
     const reply = await this.#call(region, { operation: "can-own", log }, (answer) => answer, timeoutMs);
     // A failure is no silence. What keeps it from owning, it will say when an append arrives.
     return reply.kind === "failure" || reply.answer === true;
@@ -61,28 +58,15 @@ export class LambdaAppends implements RegionAppends {
   ): Promise<Reply<T>> {
     const target = this.find(region);
     if (target === undefined) throw unavailable(`this deployment has no region ${region}`, "none");
-    const sent = callFunction(target, call.operation, encodeAppendCall(call), { timeoutMs });
-    const answer = await sent.catch((error: unknown) => throttled(region, error));
-    return answer instanceof FencelineError
-      ? { kind: "failure", error: answer }
-      : decodeReply(answer, decode);
+    try {
+      const answer = await callFunction(target, call.operation, encodeAppendCall(call), { timeoutMs });
+      return decodeReply(answer, decode);
+    } catch (error) {
+      if (hasCode(error, "over_capacity")) return { kind: "failure", error };
+      throw error;
+    }
   }
 }
-
-/** M1. Throws the error if it is none. */
-function throttled(region: Region, error: unknown): FencelineError {
-  const cause = error instanceof FencelineError ? error.cause : undefined;
-  if (cause === undefined || callFailure(cause).status !== TOO_MANY_REQUESTS) throw error;
-  return new FencelineError("over_capacity", {
-    message: `the append function of region ${region} has too much to do; try again`,
-    sideEffects: "none",
-    details: { scope: "region", retry_after_ms: RETRY_AFTER_MS },
-    cause: error,
-  });
-}
-
-const TOO_MANY_REQUESTS = 429;
-const RETRY_AFTER_MS = 1_000;
 
 /** Wait for the owner's function to settle a tail, before one's own is asked, which takes over. */
 const SETTLE_WAIT_MS = 2_500;

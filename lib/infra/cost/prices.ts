@@ -1,6 +1,6 @@
 /**
- * What AWS charges in us-east-1, in US dollars: its bulk price files of 2026-08-31. Other regions charge up to
- * a half more; Tokyo sends to other regions at four times the price.
+ * What AWS charges in us-east-1, in US dollars: its bulk price files of 2026-08-31. Other regions charge up
+ * to a half more; Tokyo sends to other regions at four times the price.
  */
 export const prices = {
   date: "2026-08-31",

@@ -55,8 +55,11 @@ export class StoredBookie implements Bookie {
   readonly #storage: string;
   readonly #store: EntryStore;
   readonly #clock: Clock;
-  /** Monotonic time of the last good identity check; trusted by tail reads only. */
-  #identityCheckedAtMs = Number.NEGATIVE_INFINITY;
+  /**
+   * When the identity was last checked and found good, by both clocks, since either may stand still in a
+   * process that is frozen; trusted by tail reads only.
+   */
+  #identityCheckedAt: { readonly wallMs: number; readonly monotonicMs: number } | undefined;
 
   constructor(fields: StoredBookieFields) {
     this.id = fields.id;
@@ -88,8 +91,7 @@ export class StoredBookie implements Bookie {
     throwIfAborted(signal, `read ${entryId}`);
     const value = await this.#store.get(slotKey(ledgerId, entryId), signal);
     if (value !== undefined) return slotAnswer(value);
-    const age = this.#clock.monotonicMs() - this.#identityCheckedAtMs;
-    if (age < 0 || age >= limits.identityCheckAgeMaxMs) await this.#checkIdentity();
+    if (!this.#isIdentityFresh()) await this.#checkIdentity();
     return { kind: "nothing" };
   }
 
@@ -204,16 +206,24 @@ export class StoredBookie implements Bookie {
     return value;
   }
 
+  #isIdentityFresh(): boolean {
+    const checkedAt = this.#identityCheckedAt;
+    if (checkedAt === undefined) return false;
+    const { wallMs, monotonicMs } = checkedAt;
+    const agesMs = [this.#clock.nowMs() - wallMs, this.#clock.monotonicMs() - monotonicMs];
+    return agesMs.every((ageMs) => ageMs >= 0 && ageMs < limits.identityCheckAgeMaxMs);
+  }
+
   /** Rejects unless the storage is the one that this bookie's id names: then every answer is unknown (B4). */
   async #checkIdentity(): Promise<void> {
-    const checkedAtMs = this.#clock.monotonicMs();
+    const checkedAt = { wallMs: this.#clock.nowMs(), monotonicMs: this.#clock.monotonicMs() };
     const marker = await this.#store.get({ kind: "incarnation" });
     if (marker?.kind !== "incarnation" || marker.storage !== this.#storage) {
       throw unavailable(
         `${this.id}: its storage is marked ${JSON.stringify(marker)}, expected ${this.#storage}`,
       );
     }
-    this.#identityCheckedAtMs = checkedAtMs;
+    this.#identityCheckedAt = checkedAt;
   }
 }
 

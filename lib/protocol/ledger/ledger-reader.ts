@@ -7,8 +7,8 @@
  * L2 "Nothing yet" is said after a negative quorum of `nothing` and then one consistent metadata read that
  *    shows the same version, OPEN.
  * L3 `confirmed` never falls: an entry that was returned once is returned again.
- * L4 Nothing is answered on metadata last read consistently longer ago than a quarter of the seal age (rule
- * 15).
+ * L4 Nothing is answered on metadata that was read longer ago than a quarter of the seal age (rule 15). It is
+ *    the metadata that this very read went by that counts: another read may have asked again meanwhile.
  * L5 Never fences, never writes.
  */
 import { type BookieVerdict, FencelineError, insufficientRegions } from "../errors.ts";
@@ -21,7 +21,7 @@ import { readAnyCopy } from "../reads/read-any-copy.ts";
 import type { ReadCounters } from "../reads/read-counters.ts";
 import { fragmentAt, type LedgerMetadata, type OpenLedger } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
-import { MetadataAge } from "./metadata-age.ts";
+import { isFresh } from "./metadata-age.ts";
 import { highestConfirmed, nearestConfirmed } from "./read-confirmed.ts";
 import { readTailSlot } from "./read-tail-slot.ts";
 import { writeSet } from "./write-set.ts";
@@ -43,18 +43,21 @@ export type LedgerRead =
 
 type Step = LedgerRead | { readonly kind: "again" };
 
+interface Known extends Versioned<LedgerMetadata> {
+  /** Wall time in ms from before the consistent read began. */
+  readonly readAtMs: number;
+}
+
 export class LedgerReader {
-  #known: Versioned<LedgerMetadata> | undefined;
+  #known: Known | undefined;
   #confirmed: EntryId = NO_ENTRY;
   #polls = 0;
-  readonly #age: MetadataAge;
   readonly #hedges: GatheredReads;
 
   constructor(
     private readonly ports: LedgerPorts,
     readonly ledgerId: LedgerId,
   ) {
-    this.#age = new MetadataAge(ports.clock);
     this.#hedges = new GatheredReads(ports, ledgerId);
   }
 
@@ -71,7 +74,7 @@ export class LedgerReader {
     while (true) {
       const known = await this.#metadata();
       const hint = await this.#hintFrom(known?.item, cost);
-      if (this.#age.isFresh()) return hint;
+      if (this.#mayAnswerFrom(known)) return hint;
     }
   }
 
@@ -86,7 +89,7 @@ export class LedgerReader {
     for (let round = 0; round < limits.tailRoundsMax; round++) {
       const known = await this.#metadata();
       const step = await this.#step(known, entry, consistency, cost);
-      if (step.kind !== "again" && this.#age.isFresh()) return step;
+      if (step.kind !== "again" && this.#mayAnswerFrom(known)) return step;
     }
     const message = `ledger ${this.ledgerId}: metadata changed ${limits.tailRoundsMax} times meanwhile`;
     return { kind: "undecided", error: new FencelineError("not_ready", { message, sideEffects: "none" }) };
@@ -214,14 +217,20 @@ export class LedgerReader {
   }
 
   /** Metadata of any age, but not so old that nothing may be answered from it (L4). */
-  async #metadata(): Promise<Versioned<LedgerMetadata> | undefined> {
-    if (this.#known !== undefined && this.#age.isFresh()) return this.#known;
-    return await this.#refresh();
+  async #metadata(): Promise<Known | undefined> {
+    const known = this.#known;
+    return known !== undefined && this.#mayAnswerFrom(known) ? known : await this.#refresh();
   }
 
-  async #refresh(): Promise<Versioned<LedgerMetadata> | undefined> {
-    const read = await this.#age.read(() => this.ports.metadata.get(ledgerKey(this.ledgerId), "consistent"));
-    this.#known = read?.item.kind === "ledger" ? { ...read, item: read.item } : undefined;
+  /** L4. What is gone is gone: ids are never used again. */
+  #mayAnswerFrom(known: Known | undefined): boolean {
+    return known === undefined || isFresh(this.ports.clock, known.readAtMs);
+  }
+
+  async #refresh(): Promise<Known | undefined> {
+    const readAtMs = this.ports.clock.nowMs();
+    const read = await this.ports.metadata.get(ledgerKey(this.ledgerId), "consistent");
+    this.#known = read?.item.kind === "ledger" ? { ...read, item: read.item, readAtMs } : undefined;
     return this.#known;
   }
 }

@@ -9,6 +9,12 @@ import { limits } from "../limits.ts";
 import type { Clock, MetadataStore } from "../ports.ts";
 import type { LedgerMetadata } from "./ledger-metadata.ts";
 
+/** Whether what was read may still be answered from. `readAtMs`: wall time from before the read began. */
+export function isFresh(clock: Pick<Clock, "nowMs">, readAtMs: number): boolean {
+  const ageMs = clock.nowMs() - readAtMs;
+  return ageMs >= 0 && ageMs < limits.metadataAgeMaxMs;
+}
+
 export class MetadataAge {
   #readAtMs: number;
 
@@ -25,8 +31,7 @@ export class MetadataAge {
   }
 
   isFresh(): boolean {
-    const ageMs = this.clock.nowMs() - this.#readAtMs;
-    return ageMs >= 0 && ageMs < limits.metadataAgeMaxMs;
+    return isFresh(this.clock, this.#readAtMs);
   }
 
   /** Reads a ledger's state consistently. */

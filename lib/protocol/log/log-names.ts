@@ -18,8 +18,7 @@ export class LogNames {
 
   /** Runs `operation` on the name's present life. Throws `log_not_found`. */
   async with<T>(name: LogName, operation: (log: LogIdentity) => Promise<T>): Promise<T> {
-    const lookUp = this.#known.get(name) ?? this.#lookUp(name, "stale");
-    const log = await lookUp;
+    const { lookUp, log } = await this.#find(name);
     try {
       return await operation(log);
     } catch (error) {
@@ -29,6 +28,19 @@ export class LogNames {
       if (now.log === log.log) throw error;
       return await operation(now);
     }
+  }
+
+  /** A look-up that another began earlier does not tell that there is no such log: there may be by now. */
+  async #find(name: LogName): Promise<{ lookUp: Promise<LogIdentity>; log: LogIdentity }> {
+    const joined = this.#known.get(name);
+    const lookUp = joined ?? this.#lookUp(name, "stale");
+    try {
+      return { lookUp, log: await lookUp };
+    } catch (error) {
+      if (joined === undefined || !hasCode(error, "log_not_found")) throw error;
+    }
+    const again = this.#known.get(name) ?? this.#lookUp(name, "consistent");
+    return { lookUp: again, log: await again };
   }
 
   #lookUp(name: LogName, consistency: Consistency): Promise<LogIdentity> {

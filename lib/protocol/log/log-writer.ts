@@ -158,6 +158,7 @@ export class LogWriter {
         return this.#use(await this.#bounded("opening", resumeOrOpen));
       } catch (error) {
         if (!(error instanceof FencelineError)) throw error;
+        if (error.code === "fenced" && !this.#tenure.isReady) return; // the next step waits for the pen
         const isHopeless = !error.retryable || error.code === "not_owner";
         if (!this.#tenure.isReady || isHopeless || attempt >= limits.segmentOpenAttempts) {
           for (const append of appends) append.fail(withoutEffect(error));
@@ -168,7 +169,6 @@ export class LogWriter {
     }
   }
 
-  /** The lease is used, so it is looked after (V3). */
   async #keep(segment: ActiveSegment): Promise<void> {
     const kept = await this.#tenure.keep([...segment.writer.suspects]);
     if (kept === "wanted") this.#releasing ??= [];
@@ -207,8 +207,9 @@ export class LogWriter {
 
   #bounded(what: string, open: (request: OpenRequest) => Promise<OpenedSegment>): Promise<OpenedSegment> {
     const avoid = new Set([...this.#avoid, ...this.#tenure.suspects]);
-    const allowed = { avoid, takeFrom: this.#takeover.from };
-    return boundedOpening(this.ports, `${what} a segment of log ${this.log.name}`, allowed, open);
+    const allowed = { avoid, takeFrom: this.#takeover.from, holdsPen: () => this.#tenure.isReady };
+    const name = `${what} a segment of log ${this.log.name}`;
+    return this.#tenure.during(() => boundedOpening(this.ports, name, allowed, open));
   }
 
   #use(opened: OpenedSegment): void {

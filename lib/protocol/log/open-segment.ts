@@ -39,6 +39,8 @@ export interface OpenRequest {
   readonly giveUpAtMs: number;
   /** The owner that the log may be taken over from. */
   readonly takeFrom: Region | undefined;
+  /** Whether the lease is still this process's. Who lost it fences nobody for another try. */
+  readonly holdsPen?: () => boolean;
 }
 
 /**
@@ -54,7 +56,7 @@ export async function openSegment(
   let takenFrom: LedgerId | undefined;
   for (let restart = 0; restart <= limits.appendRestartsMax; restart++) {
     if (restart > 0) await restartPause(ports, restart);
-    if (ports.clock.monotonicMs() >= request.giveUpAtMs) break;
+    if (ports.clock.monotonicMs() >= request.giveUpAtMs || request.holdsPen?.() === false) break;
     const last = await lastItem(ports.metadata, log.log, "consistent");
     if (last?.kind === "end") throw await refusal(ports, log, last);
     if (last !== undefined) {
@@ -102,7 +104,7 @@ function checkOwner(
 export function boundedOpening(
   ports: LedgerPorts,
   what: string,
-  allowed: Pick<OpenRequest, "avoid" | "takeFrom">,
+  allowed: Pick<OpenRequest, "avoid" | "takeFrom" | "holdsPen">,
   open: (request: OpenRequest) => Promise<OpenedSegment>,
 ): Promise<OpenedSegment> {
   const timeoutMs = limits.segmentOpenTimeoutMs;

@@ -4,6 +4,8 @@
  * grow with the logarithm of the log's length, also in a log of many segments.
  *
  * E1 A strong seek asks consistently: no segment that was there before is missed. A local one may be behind.
+ * E2 A record at or behind the place is never skipped, also if it is appended while the place is looked for:
+ *    who reads on from where another read ended must not lose it. So nothing is answered by a later tail.
  */
 import { entryId, type SeqNum } from "../ids.ts";
 import { logKey } from "../items.ts";
@@ -57,31 +59,50 @@ class Seek {
     return item?.kind === "log" ? item.trimPoint : (0 as SeqNum);
   }
 
-  async #dlsn({ segment: number, entry, slot }: Dlsn): Promise<SeqNum> {
-    const isBefore = (item: ChainItem) => item.item.number <= number;
+  async #dlsn(dlsn: Dlsn): Promise<SeqNum> {
+    const isBefore = (item: ChainItem) => item.item.number <= dlsn.segment;
     const { before, after } = await this.#segment(isBefore);
-    if (before?.kind === "segment" && before.item.number === number) {
-      const read = await this.#known(before).reader.read(entry, this.consistency);
-      if (read.kind === "undecided") throw read.error;
-      if (read.kind === "entry") {
-        const name = `entry ${entry} of ledger ${before.item.ledgerId}`;
-        const { firstSeqNum, count } = decodeRecordSetHead(read.entry.payload, name);
-        return (firstSeqNum + Math.min(slot, count)) as SeqNum;
-      }
-    }
-    // Between two segments, or behind what the segment holds.
-    return after ?? (await this.#tail());
+    const there = await this.#within(before, dlsn);
+    if (there !== undefined) return there;
+    // Stale answers may show the second next segment as the next one.
+    if (after !== undefined && (before === undefined || this.#queries === "consistent")) return after;
+    const end = await this.#endOf(before);
+    return (await this.#within(before, dlsn)) ?? end;
+  }
+
+  /** Undefined: the place is of another segment, or its entry is not there. */
+  async #within(item: ChainItem | undefined, { segment, entry, slot }: Dlsn): Promise<SeqNum | undefined> {
+    if (item?.kind !== "segment" || item.item.number !== segment) return undefined;
+    const read = await this.#known(item).reader.read(entry, this.consistency);
+    if (read.kind === "undecided") throw read.error;
+    if (read.kind !== "entry") return undefined;
+    const { firstSeqNum, count } = decodeRecordSetHead(
+      read.entry.payload,
+      `entry ${entry} of ledger ${item.item.ledgerId}`,
+    );
+    return (firstSeqNum + Math.min(slot, count)) as SeqNum;
+  }
+
+  /** The place behind the last record of a segment. */
+  async #endOf(item: ChainItem | undefined): Promise<SeqNum> {
+    if (item?.kind !== "segment") return item?.first ?? (0 as SeqNum);
+    const noRecordIsThatYoung = Number.POSITIVE_INFINITY;
+    return await this.#youngerIn(item, noRecordIsThatYoung);
   }
 
   async #timestamp(timestampMs: number): Promise<SeqNum> {
     const isBefore = (item: ChainItem, isLast: boolean) => this.#startsBefore(item, isLast, timestampMs);
     const { before, after } = await this.#segment(isBefore);
     if (before?.kind !== "segment") return after ?? (0 as SeqNum);
-    const known = this.#known(before);
-    const place = await findTimestamp(known, before.first, timestampMs, this.consistency);
+    return await this.#youngerIn(before, timestampMs);
+  }
+
+  /** The segment's first record that is no older, or the place behind its last one. */
+  async #youngerIn(segment: SegmentAt, timestampMs: number): Promise<SeqNum> {
+    const place = await findTimestamp(this.#known(segment), segment.first, timestampMs, this.consistency);
     if (place.kind === "at") return place.seqNum;
     if (place.read.kind === "undecided") throw place.read.error;
-    return before.first; // deleted meanwhile: below the trim point
+    return segment.first; // deleted meanwhile: below the trim point
   }
 
   /** Whether the segment's first entry is older. One that holds nothing counts as young. */

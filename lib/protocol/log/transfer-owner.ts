@@ -104,7 +104,7 @@ export class OwnerTransfer {
     const canOwn = to === this.ports.region || (await this.calls.canOwn(log.log, to)) === true;
     if (canOwn) return await this.#leaveTo(log, writer, to);
     throw new FencelineError("not_ready", {
-      message: `log ${log.name}: region ${to} does not say that it can own logs now; the log stays; try again`,
+      message: `log ${log.name}: region ${to} does not say that it can own now; the log stays; try again`,
       details: { phase: "transferring" },
     });
   }
@@ -200,7 +200,7 @@ export async function ownershipOf(ports: Pick<LogPorts, "metadata">, log: LogIde
 
 function stillWriting(logName: string): FencelineError {
   return new FencelineError("not_ready", {
-    message: `log ${logName}: appends are under way that take too long; the log stays with its owner; try again`,
+    message: `log ${logName}: appends under way take too long; the log stays with its owner; try again`,
     details: { phase: "transferring" },
   });
 }

@@ -7,14 +7,17 @@
  *    whatever the answer (17). The caller has let go of its segment before.
  * V2 What a clean acquire returned is used once, by its own tenure (18); any failure on the way leads to
  *    recovery.
- * V3 The lease is read and written on use alone. No timer runs between requests, so a frozen process that
- *    thaws finds out at its next use; what it sends before then belongs to its own tenure or is fenced.
+ * V3 The lease is read and written on use, and while a segment is being opened. No timer runs between
+ *    requests, so a frozen process that thaws finds out at its next use; what it sends before then belongs
+ *    to its own tenure or is fenced.
  */
 import type { BookieId } from "../ids.ts";
 import type { LedgerTail } from "../lease.ts";
 import { freshStart, type WriterStart } from "../ledger/writer-start.ts";
 import { limits } from "../limits.ts";
+import type { Timer } from "../ports.ts";
 import type { ActiveSegment } from "./active-segment.ts";
+import { leaseLost } from "./append-errors.ts";
 import type { LogPorts, RegionLeases } from "./log-ports.ts";
 import { resumeSegment } from "./resume-segment.ts";
 import type { LogIdentity, OpenedSegment } from "./start-segment.ts";
@@ -96,6 +99,31 @@ export class WriterTenure {
     if (tail === undefined) return fresh;
     const { lastAddConfirmed, ledgerBytes: length } = tail;
     return { tenure: fresh.tenure, lastAddConfirmed, length, suspects: this.suspects };
+  }
+
+  /**
+   * Keeps the lease while a segment is opened, which may outlast it: two processes that took it from one
+   * another in the middle of that would fence each other for ever. No renewal is under way when this settles.
+   * Throws `fenced` if the lease is another's by then: what was opened is left as it is.
+   */
+  async during<T>(opening: () => Promise<T>): Promise<T> {
+    const { clock } = this.ports;
+    let renewing = Promise.resolve();
+    let timer: Timer | undefined;
+    let isOver = false;
+    const beat = () => {
+      timer = clock.startTimer(limits.leaseRenewAheadMs, () => {
+        renewing = this.keep(this.suspects).then(() => void (isOver || beat()));
+      });
+    };
+    if (this.#held !== undefined) beat();
+    const [outcome] = await Promise.allSettled([opening()]);
+    isOver = true;
+    timer?.cancel();
+    await renewing;
+    if (!this.isReady) throw leaseLost(this.log.name);
+    if (outcome.status === "rejected") throw outcome.reason;
+    return outcome.value;
   }
 
   /** Renews. "lost": another process has the pen. "wanted": somebody waits for it. */

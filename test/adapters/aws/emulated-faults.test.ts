@@ -20,7 +20,7 @@ import { regionsInProcess } from "./regions-in-process.ts";
 
 // Metrics go to the output of a function, which is not the output of a test.
 process.env.POWERTOOLS_METRICS_DISABLED = "true";
-const FEW = { many: 60 };
+const FEW = { many: 60, isFaulty: true };
 const SHARE = 0.15;
 
 await overEmulator((emulator) => {

@@ -36,7 +36,7 @@ export async function overEmulator(suites: (emulator: MiniStack) => void): Promi
     return;
   }
   // Each call is a request to one process, which may share its machine with others.
-  vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
+  vi.setConfig({ testTimeout: 600_000, hookTimeout: 60_000 });
   afterAll(() => emulator.stop());
   suites(emulator);
 }

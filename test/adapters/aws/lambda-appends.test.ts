@@ -132,6 +132,16 @@ describe("calls of another region's append function", () => {
     expect(await yes.appends.canOwn(WEST, logIncarnation("l1"))).toBe(true);
   });
 
+  it("a throttle is a sign of life, without effect, and no reason for a takeover", async () => {
+    const throttle = () => dynamoError(429, "TooManyRequestsException");
+    const { appends, service } = over(inOrder(throttle(), throttle(), throttle()));
+    const tooMuch = { kind: "refused", error: { code: "over_capacity", sideEffects: "none" } };
+    expect(await appends.append(WEST, request)).toMatchObject(tooMuch);
+    expect(await appends.ask(WEST, { kind: "settle", log: LOG })).toMatchObject(tooMuch);
+    expect(await appends.canOwn(WEST, logIncarnation("l1"))).toBe(true);
+    expect(service.requests).toHaveLength(3);
+  });
+
   it("silence may have done it; an unknown region has not; nothing is sent twice", async () => {
     const silent = over(inOrder(timeout()));
     await expect(silent.appends.append(WEST, request)).rejects.toMatchObject({ sideEffects: "possible" });
@@ -143,15 +153,6 @@ describe("calls of another region's append function", () => {
 });
 
 describe("what a region says of itself (O1, F2)", () => {
-  it("a throttle is an answer, and no evidence of silence", async () => {
-    const { appends, service } = over(inOrder(dynamoError(429, "TooManyRequestsException")));
-    const busy = { kind: "refused", error: { code: "over_capacity", sideEffects: "none", retryable: true } };
-    expect(await appends.append(WEST, request)).toMatchObject(busy);
-    expect(await appends.ask(WEST, { kind: "settle", log: LOG })).toMatchObject(busy);
-    expect(await appends.canOwn(WEST, logIncarnation("l1"))).toBe(true);
-    expect(service.requests).toHaveLength(3);
-  });
-
   it("a question is waited for longer than its asker waits: a late answer is a sign of life", async () => {
     const waits: unknown[] = [];
     const client = lambdaClient(WEST, FORWARD_WAITS, new ScriptedService(inOrder(json({}))).config);

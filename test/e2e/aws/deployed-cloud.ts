@@ -10,6 +10,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { deployedClient } from "../../../lib/cli/deployed-client.ts";
 import { type DeployedRegion, readOutputs } from "../../../lib/cli/deployment-outputs.ts";
 import { chainCredentials } from "../../../lib/client/aws/credential-chain.ts";
 import { signedSend } from "../../../lib/client/aws/signed-send.ts";
@@ -55,10 +56,17 @@ export class DeployedCloud {
     return found;
   }
 
-  client(name: string, signedFor = name): LogClient {
+  client(name: string): LogClient {
     const { endpoint } = this.region(name);
-    const send = signedSend({ region: signedFor, credentials: chainCredentials(signedFor) });
+    const send = signedSend({ region: name, credentials: chainCredentials(name) });
     return new LogClient({ endpoint, send });
+  }
+
+  /** The command's own client of the same region, without the gateway in front of its functions. */
+  directClient(name: string): Promise<LogClient> {
+    const outputs = join(this.directory, "cdk-outputs.json");
+    const { signal } = new AbortController();
+    return deployedClient({ outputs, region: name, isDirect: true, signal });
   }
 
   #topology(names: readonly string[]): unknown {
@@ -88,6 +96,8 @@ export class DeployedCloud {
     const log = createWriteStream(path);
     const child = spawn(process.execPath, [CDK, command, ...args, "--no-notices", "--ci"], {
       cwd: ROOT,
+      // MiniStack with its authorisation on knows too few conditions for the policies of bootstrap roles.
+      env: { ...process.env, FENCELINE_CDK_ROLES: "none" },
       stdio: ["ignore", "pipe", "pipe"],
       timeout: STEP_MAX_MS,
     });

@@ -17,11 +17,20 @@ const readsOf = (w: World, client: string) => w.faults.count({ client, port: "me
 
 /** Others close the ledger, delete it, sweep it twice and forget it: nothing of it is left anywhere. */
 async function collected(w: World, lastEntry: number): Promise<void> {
+  await closedAndSwept(w, lastEntry);
+  expect(await w.run(sweepSeal(w.ports("C"), w.theLedger()))).toEqual({ kind: "swept" });
+  await expectNothingLeft(w);
+}
+
+/** As far as the first sweep; then the seal age is over at one stroke. */
+async function closedAndSwept(w: World, lastEntry: number): Promise<void> {
   expect(await w.recover()).toMatchObject({ state: "CLOSED", lastEntry });
   await w.run(markDeleted(w.ports("C"), w.theLedger()));
   await w.run(sweepEntries(w.ports("C"), w.theLedger()));
   w.clock.jump(limits.sealAgeMs);
-  expect(await w.run(sweepSeal(w.ports("C"), w.theLedger()))).toEqual({ kind: "swept" });
+}
+
+async function expectNothingLeft(w: World): Promise<void> {
   expect(await Promise.all(["B0", "B1", "B2"].map((name) => w.slot(name, 0)))).toEqual(
     Array(3).fill("nothing"),
   );
@@ -215,5 +224,30 @@ describe("rule 15: adds that were delayed for a month land on B0 and B1 when the
     const w = await threeOfFour({ client: only("T", noticesNoTime) });
     await story(w);
     expect(await brokenPromises(w)).toEqual(["entry 0 was returned, the ledger ends at -1"]);
+  });
+
+  test("of two reads that thaw, the one with the old metadata does not live on what the other has read", async () => {
+    const w = await threeOfFour();
+    const writer = await w.writer();
+    const reader = w.reader("T");
+    expect(await w.read(reader, 0)).toBe("nothing-yet");
+    const adds = w.faults.hold({ client: "W", port: "bookie", call: "add" });
+    void writer.send("e0");
+    const slots = w.faults.hold({ client: "T", port: "bookie", call: "read" });
+    const old = w.reading(reader, 0);
+    await w.idle();
+    w.freeze("W");
+    await closedAndSwept(w, -1);
+    // No timer fires from here on: the old read's requests are still open.
+    const forgotten = sweepSeal(w.ports("C"), w.theLedger());
+    await w.idle();
+    expect(await forgotten).toEqual({ kind: "swept" });
+    adds.release();
+    const other = w.reading(reader, 1);
+    await w.idle();
+    expect(await other).toBe("missing");
+    slots.release();
+    expect(await w.run(old)).toBe("missing");
+    expect(await brokenPromises(w)).toEqual([]);
   });
 });

@@ -9,6 +9,7 @@ import { bookieId, entryId, ledgerId } from "../../../lib/protocol/ids.ts";
 import { sweepEntries, sweepSeal } from "../../../lib/protocol/ledger/collect-ledger.ts";
 import { markDeleted } from "../../../lib/protocol/ledger/delete-ledger.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
+import type { Clock } from "../../../lib/protocol/ports.ts";
 import { brokenPromises } from "../promises.ts";
 import type { World } from "../world.ts";
 import { threeOfFour } from "./three-of-four.ts";
@@ -156,10 +157,10 @@ describe("rule 21: how old a check may be", () => {
   const slot = entryId(0);
 
   /** One process of a bookie that has just looked at its marker; then its storage is another one. */
-  async function justChecked(w: World) {
+  async function justChecked({ clock }: { readonly clock: Clock }) {
     const store = new MemoryEntryStore();
     await setUpStorage(store, "own");
-    const bookie = new StoredBookie({ id: bookieId("B"), storage: "own", store, clock: w.clock });
+    const bookie = new StoredBookie({ id: bookieId("B"), storage: "own", store, clock });
     expect(await bookie.read(ledger, slot)).toEqual({ kind: "nothing" });
     await store.put({ kind: "incarnation" }, { kind: "incarnation", storage: "another" });
     return bookie;
@@ -171,6 +172,16 @@ describe("rule 21: how old a check may be", () => {
     w.clock.jump(59_999);
     expect(await bookie.read(ledger, slot)).toEqual({ kind: "nothing" });
     w.clock.jump(1);
+    await expect(bookie.read(ledger, slot)).rejects.toMatchObject({ code: "unavailable" });
+  });
+
+  test.each(["nowMs", "monotonicMs"] as const)("a minute counts though %s stood still", async (stands) => {
+    const { clock } = await threeOfFour();
+    const stoodAtMs = clock.nowMs();
+    const moves = { nowMs: () => clock.nowMs(), monotonicMs: () => clock.monotonicMs() };
+    const startTimer = clock.startTimer.bind(clock);
+    const bookie = await justChecked({ clock: { ...moves, startTimer, [stands]: () => stoodAtMs } });
+    clock.jump(60_000);
     await expect(bookie.read(ledger, slot)).rejects.toMatchObject({ code: "unavailable" });
   });
 

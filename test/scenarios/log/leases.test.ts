@@ -4,6 +4,7 @@ import type { LedgerId } from "../../../lib/protocol/ids.ts";
 import { ledgerKey } from "../../../lib/protocol/items.ts";
 import type { Lease } from "../../../lib/protocol/lease.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
+import { pause } from "../../../lib/protocol/waiting.ts";
 import { LOG, LogWorld, recordOf, told } from "./log-world.ts";
 
 const world = () => LogWorld.make({ leases: true });
@@ -330,4 +331,23 @@ test("17, 18: a pen that is still on its way when it is let go of is laid down o
   expect(await q.append("b")).toEqual(["at 1"]);
   expect(w.world.clock.nowMs() - started).toBeLessThan(limits.leaseYieldMs);
   expect(recoveries(w)).toBe(0);
+});
+
+describe("an opening that takes longer than a lease", () => {
+  test("keeps the lease: slow processes of one region do not fence each other for ever", async () => {
+    const w = await world();
+    await w.client("R").append("r");
+    for (const client of ["P", "Q"]) {
+      const slow = { client, port: "metadata" } as const;
+      w.faults.at(slow, "before", Number.POSITIVE_INFINITY, () =>
+        pause(w.world.clock, limits.leaseTtlMs / 6),
+      );
+    }
+    const [p, q] = [w.client("P"), w.client("Q")];
+    const told = await w.run(Promise.all([p.sending("x"), q.sending("x")]));
+    expect(told.flat()).toContain("at 1");
+    // R's, and the one of whoever had the lease first.
+    expect(Object.keys(await w.chain())).toHaveLength(2);
+    expect((await w.client("T").read(0)).slice(0, 2)).toEqual(["r", "x"]);
+  });
 });

@@ -1,8 +1,9 @@
 /** Stories of readers: across replaced and closed segments, with answers of any age. */
 import { expect, test } from "vitest";
-import { ledgerKey } from "../../../lib/protocol/items.ts";
+import { logName } from "../../../lib/protocol/ids.ts";
+import { ledgerKey, logNameKey } from "../../../lib/protocol/items.ts";
 import type { MetadataStore, Versioned } from "../../../lib/protocol/ports.ts";
-import { LogWorld } from "./log-world.ts";
+import { LOG, LogWorld } from "./log-world.ts";
 import { AnyOldState, OldAnswers } from "./metadata-tricks.ts";
 
 /** A log whose only segment is empty: its opener died before it sent anything. */
@@ -110,4 +111,34 @@ test("33b: stale answers that name replaced segments in turn do not send a reade
   });
   expect(await w.client("T", "north", inTurn).read(0)).toEqual(["p"]);
   expect(turn).toBeLessThan(5);
+});
+
+test("design section 3: who asks after its creation finds a log, also beside one who asked before", async () => {
+  const w = await LogWorld.make();
+  const late = logName("late");
+  const t = w.client("T", "north");
+  const name = { client: "T", call: "get", about: logNameKey(late).partition };
+  const stale = w.faults.hold(name, "after");
+  const early = t.reads.tail(late, "strong").catch(({ code }) => code);
+  await w.idle();
+  stale.release();
+  const consistent = w.faults.hold(name, "after");
+  await w.idle();
+  await w.run(w.client("P").appends.createLog(late, w.config));
+  const reading = t.reads.tail(late, "strong");
+  await w.idle();
+  consistent.release();
+  expect(await w.run(early)).toBe("log_not_found");
+  expect(await w.run(reading)).toMatchObject({ tail: 0, upToDate: true });
+});
+
+test("design section 8: the segments of a log are those of its present life", async () => {
+  const w = await LogWorld.make();
+  const t = w.client("T", "north");
+  await w.client("P").append("old");
+  expect(await t.read(0)).toEqual(["old"]);
+  await w.deleteAndCreateAgain();
+  await w.client("Q").append("new");
+  expect(await w.run(t.reads.segments(LOG))).toHaveLength(1);
+  expect(await t.read(0)).toEqual(["new"]);
 });

@@ -4,11 +4,13 @@
  */
 import { type FencelineError, hasCode } from "../../../lib/protocol/errors.ts";
 import { type LogName, logName, type Region, region, seqNum } from "../../../lib/protocol/ids.ts";
+import type { ProducerStamp } from "../../../lib/protocol/log/append-content.ts";
 import type { AppendAck } from "../../../lib/protocol/log/operations.ts";
 import { pause, within } from "../../../lib/protocol/waiting.ts";
 import { payloadOf } from "../content.ts";
 import { callFunctions } from "../function-calls.ts";
 import type { Answer, Content } from "../history.ts";
+import { IdempotentSender } from "../idempotent-sender.ts";
 import type { LogCallerPlan } from "../plan.ts";
 import type { SimulatedProcess } from "../simulated-process.ts";
 import type { World } from "../world.ts";
@@ -21,24 +23,38 @@ export async function callAppends(actor: Actor<LogCallerPlan>): Promise<void> {
   const log = logName(plan.log);
   await createThroughFunction(actor, log);
   const expected = { tail: 0 };
+  const sender = new IdempotentSender(actor.process, plan.name);
+  const window = plan.idempotent === "producer" ? 1 : plan.window;
   const underWay = new Set<Promise<void>>();
   while (actor.takesOne()) {
-    const appended = append(actor, log, expected).finally(() => underWay.delete(appended));
+    const appended = append(actor, log, expected, sender).finally(() => underWay.delete(appended));
     underWay.add(appended);
-    while (underWay.size >= plan.window) await Promise.race(underWay);
+    while (underWay.size >= window) await Promise.race(underWay);
     if (random.chance(0.7)) await actor.rest();
   }
 }
 
-async function append(actor: Actor<LogCallerPlan>, log: LogName, expected: { tail: number }): Promise<void> {
+async function append(
+  actor: Actor<LogCallerPlan>,
+  log: LogName,
+  expected: { tail: number },
+  sender: IdempotentSender,
+): Promise<void> {
   const { world, random, plan, process } = actor;
   const contents = Array.from({ length: random.integer(1, 4) }, () => world.newContent());
-  const match = random.chance(plan.matches) ? expected.tail : undefined;
-  const there = random.chance(plan.roams) ? region(random.pick(world.plan.world.regions)) : process.region;
-  const request = { kind: "append", log, contents, match } as const;
+  const { idempotent } = plan;
+  const match = idempotent === undefined && random.chance(plan.matches) ? expected.tail : undefined;
+  const somewhere = () => region(random.pick(world.plan.world.regions));
+  const there = random.chance(plan.roams) ? somewhere() : process.region;
+  const kind = idempotent === undefined ? {} : { idempotent };
+  const request = { kind: "append", log, contents, match, ...kind } as const;
   const call: AppendCall = { log, contents, match, size: random.integer(0, 16), timeoutMs: plan.patienceMs };
   const answer = await world.history.record(process, request, () =>
-    appendThrough(world, process, there, call),
+    idempotent === undefined
+      ? appendThrough(world, process, there, call)
+      : sender.send(idempotent, contents, async (attempt, stamp) =>
+          appendThrough(world, process, attempt === 1 ? there : somewhere(), { ...call, ...stamp }),
+        ),
   );
   if (answer.kind === "stored") expected.tail = Math.max(expected.tail, answer.at + contents.length);
   if (answer.kind === "mismatch") expected.tail = answer.actual;
@@ -52,17 +68,21 @@ export interface AppendCall {
   readonly size: number;
   /** The caller's patience in ms. */
   readonly timeoutMs: number;
+  readonly producer?: ProducerStamp;
+  readonly idempotencyKey?: string;
 }
 
 export async function appendThrough(
   world: World,
   process: SimulatedProcess,
   there: Region,
-  { log, contents, match, size, timeoutMs }: AppendCall,
+  { log, contents, match, size, timeoutMs, producer, idempotencyKey }: AppendCall,
 ): Promise<Answer> {
   const records = contents.map((content) => ({ body: payloadOf(content, size), headers: [] }));
   const condition = match === undefined ? {} : { matchSeqNum: seqNum(match) };
-  const request = { log, records, ...condition };
+  const stamp = producer === undefined ? {} : { producer };
+  const key = idempotencyKey === undefined ? {} : { idempotencyKey };
+  const request = { log, records, ...condition, ...stamp, ...key };
   try {
     const ack = await within(process.clock, timeoutMs, "the append function", () =>
       callFunctions<AppendAck>(world, process, there, {

@@ -5,6 +5,7 @@ import { leasesTellTails } from "./leases-tell-tails.ts";
 import { livesOfLogs } from "./lives-of-logs.ts";
 import { oneOwner } from "./one-owner.ts";
 import { positionsTold } from "./positions-told.ts";
+import { producersInOrder } from "./producers-in-order.ts";
 import { takeoversOnEvidence } from "./takeovers-on-evidence.ts";
 import { tenuresApart } from "./tenures-apart.ts";
 import { warmAppendsAskNothing } from "./warm-appends-ask-nothing.ts";
@@ -18,4 +19,5 @@ export const functionCheckers: readonly Checker[] = [
   warmAppendsAskNothing,
   positionsTold,
   livesOfLogs,
+  producersInOrder,
 ];

@@ -20,7 +20,8 @@ export const oneOwner: Checker = {
   name: "one-owner",
   watch(world, report) {
     const holders = new Map<Tenure, SimulatedProcess>();
-    const owners = new Map<string, Map<SegmentNumber, Region>>();
+    /** Of segment numbers, in whatever life of the name. */
+    const owners = new Map<string, Map<SegmentNumber, Set<Region>>>();
     return {
       leaseChanged({ before, after, process }) {
         if (before?.tenure !== after.tenure) holders.set(after.tenure, process);
@@ -34,7 +35,8 @@ export const oneOwner: Checker = {
           report(`its item says ${ownerRegion} owns it; its ledger says ${origin.ownerRegion}`, ledgerId);
         }
         const log = nameOf(world, key.partition.replace("segments#", "") as LogIncarnation);
-        owners.set(log, (owners.get(log) ?? new Map()).set(number, ownerRegion));
+        const ofName = owners.get(log) ?? new Map<SegmentNumber, Set<Region>>();
+        owners.set(log, ofName.set(number, (ofName.get(number) ?? new Set()).add(ownerRegion)));
       },
       emitted(event, process) {
         if (event.event !== "entry-acknowledged") return;
@@ -55,10 +57,13 @@ export const oneOwner: Checker = {
       },
       appended(log, contents, ack) {
         if (ack.duplicate) return; // it went there long ago
-        const owner = owners.get(log)?.get(ack.epoch);
-        if (owner === ack.ownerRegion && ack.epoch === ack.start.dlsn.segment) return;
+        const found = owners.get(log)?.get(ack.epoch) ?? new Set();
+        if (found.has(ack.ownerRegion) && ack.epoch === ack.start.dlsn.segment) return;
         const told = `segment ${ack.epoch} of ${ack.ownerRegion}`;
-        report(`${contents[0]} is said to be in ${told}; its owner is ${owner ?? "nobody"}`, log);
+        report(
+          `${contents[0]} is said to be in ${told}; its owner is ${[...found].join(" or ") || "nobody"}`,
+          log,
+        );
       },
     };
   },

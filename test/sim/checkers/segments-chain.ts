@@ -57,10 +57,9 @@ function wrongSegment(
     const end = endOf(world, first, before.item);
     if (end !== first) return `item ${first} is given to another ledger; its own ends at ${end}`;
   }
-  if (previous === undefined) {
-    // What was before an empty segment may have been trimmed since; the item itself is never gone (31).
-    return first === 0 || before !== undefined ? undefined : `the first item is put at ${first}`;
-  }
+  // What was before an empty segment may be trimmed by now, all of it or some; the item itself is never gone (31).
+  if (before !== undefined && ofLog?.kind === "log" && ofLog.trimPoint === first) return undefined;
+  if (previous === undefined) return first === 0 ? undefined : `the first item is put at ${first}`;
   if (previous.item.kind !== "segment") return `an item is put at ${first}, behind the end of the log`;
   const end = endOf(world, seqNumOfKey(previous.key), previous.item);
   if (end !== first) return `an item is put at ${first}; the segment before it ends at ${end}`;

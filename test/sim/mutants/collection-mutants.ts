@@ -86,8 +86,8 @@ ${READS_DELETED}`,
     patches: [
       {
         file: AGE,
-        from: "    return ageMs >= 0 && ageMs < limits.metadataAgeMaxMs;",
-        to: "    return ageMs >= 0 || limits.metadataAgeMaxMs > 0;",
+        from: "  return ageMs >= 0 && ageMs < limits.metadataAgeMaxMs;",
+        to: "  return ageMs >= 0 || limits.metadataAgeMaxMs > 0;",
       },
     ],
     profiles: ["collection"],

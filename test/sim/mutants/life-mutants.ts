@@ -62,11 +62,11 @@ export const lifeMutants: readonly Mutant[] = [
       },
       {
         file: OPEN,
-        from: '    if (last?.kind === "end") throw await refusal(ports, log, last);\n',
-        to: `    if (last?.kind === "end") throw await refusal(ports, log, last);
-    const flagged = (await ports.metadata.get(logKey(log.log), "consistent"))?.item;
+        from: "    if (last !== undefined) {\n      takenFrom ??=",
+        to: `    const flagged = (await ports.metadata.get(logKey(log.log), "consistent"))?.item;
     if ((flagged as { sealed?: boolean })?.sealed === true) throw new FencelineError("log_sealed", { message: "sealed" });
-`,
+    if (last !== undefined) {
+      takenFrom ??=`,
       },
     ],
     profiles: LIVES,
@@ -147,18 +147,6 @@ export const lifeMutants: readonly Mutant[] = [
         file: COLLECT,
         from: `import type { MetadataStore } from "../ports.ts";`,
         to: `import type { MetadataStore } from "../ports.ts";\nimport { updateItem } from "../update-item.ts";`,
-      },
-    ],
-    profiles: LIVES,
-  },
-  {
-    name: "reader-goes-round-at-a-deleted-last-ledger",
-    breaks: "T12, rule 33f",
-    patches: [
-      {
-        file: READER,
-        from: "      if (last !== undefined && isOf(last, gone)) return done(gone.first, true, gone);",
-        to: "      void last;",
       },
     ],
     profiles: LIVES,

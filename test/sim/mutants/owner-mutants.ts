@@ -2,6 +2,7 @@
 import type { Mutant } from "./mutant.ts";
 
 const ROUTER = "lib/protocol/log/append-router.ts";
+const RESTORE = "lib/protocol/log/restore-producers.ts";
 const CALLS = "lib/protocol/log/owner-calls.ts";
 
 const OWNERS = ["owners", "hand-off"];
@@ -40,6 +41,18 @@ export const ownerMutants: readonly Mutant[] = [
         return answer;
       });
     try {`,
+      },
+    ],
+    profiles: OWNERS,
+  },
+  {
+    name: "producer-state-is-not-carried-over",
+    breaks: "a producer's batches survive takeover and hand-off",
+    patches: [
+      {
+        file: RESTORE,
+        from: "  if (where === undefined) return new ProducerTable();",
+        to: "  if (where === undefined || where.from >= 0) return new ProducerTable();",
       },
     ],
     profiles: OWNERS,

@@ -1,6 +1,6 @@
 /** Draws regions' `append` functions, their callers, and what goes wrong with leases, functions and the ways between them. */
 import type { Fault, FunctionFault, MessageFault, MessageFaultKind, Wire } from "../faults.ts";
-import type { ActorPlan, FunctionsPlan, WorldPlan } from "../plan.ts";
+import type { ActorPlan, FunctionsPlan, LogCallerPlan, WorldPlan } from "../plan.ts";
 import type { SeededRandom } from "../seeded-random.ts";
 import type { Stage } from "./draw-actors.ts";
 import { type Scene, windowIn } from "./draw-faults.ts";
@@ -19,6 +19,15 @@ export function functionsOf(random: SeededRandom, world: WorldPlan): FunctionsPl
   }));
 }
 
+/** Most clients are producers, as the SDK makes them; some send plain appends, and some a key with each. */
+const SENDERS: readonly Pick<LogCallerPlan, "idempotent">[] = [
+  {},
+  {},
+  { idempotent: "producer" },
+  { idempotent: "producer" },
+  { idempotent: "key" },
+];
+
 /** Callers in several regions, readers, and now and then an old-style writer that holds a log by itself. */
 export function callerActors(stage: Stage, log: string): ActorPlan[] {
   const { random, world, workMs } = stage;
@@ -35,6 +44,7 @@ export function callerActors(stage: Stage, log: string): ActorPlan[] {
     { length: random.integer(2, 5) },
     (_, index): ActorPlan => ({
       kind: "log-caller",
+      ...random.pick(SENDERS),
       ...base(`caller-${index}`, random.integer(20, 90)),
       window: random.pick([1, 1, 3]),
       matches: random.pick([0, 0, 0.3, 1]),

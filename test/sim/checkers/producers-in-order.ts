@@ -1,0 +1,40 @@
+/**
+ * The log knows its producers: each one's records stand in it in their order, and none that goes on where it
+ * stopped is told of a gap. (That each record is there once is the business of linearizable-logs.)
+ */
+import type { Content, Operation } from "../history.ts";
+import type { Checker } from "./checker.ts";
+
+export const producersInOrder: Checker = {
+  name: "producers-in-order",
+  watch(world, report) {
+    const batches = new Map<string, Content[][]>();
+    return {
+      operated({ request, answer, actor, process }: Operation) {
+        if (request.kind !== "append" || request.idempotent !== "producer") return;
+        if (answer === undefined) {
+          // Each process of an actor is a producer of a higher epoch.
+          const producer = `${request.log} ${actor} ${process.ordinal}`;
+          batches.set(producer, [...(batches.get(producer) ?? []), [...request.contents]]);
+        } else if ("reason" in answer && answer.reason.includes("producer_seq_gap")) {
+          report(`${actor} goes on with ${request.contents[0]} and is told of a gap`, request.log);
+        }
+      },
+      finished() {
+        for (const [log, final] of world.logs) {
+          const places = new Map(final.map((content, place) => [content, place]));
+          for (const [producer, sent] of batches) {
+            if (!producer.startsWith(`${log} `)) continue;
+            let last = -1;
+            for (const place of sent.flat().map((content) => places.get(content))) {
+              if (place === undefined) continue;
+              if (place < last)
+                report(`a record of ${producer} stands at ${place}, after one at ${last}`, log);
+              last = Math.max(last, place);
+            }
+          }
+        }
+      },
+    };
+  },
+};

@@ -1,0 +1,66 @@
+/**
+ * How a client sends a batch until it knows that it is in the log: as a producer with epoch and seq, or under a
+ * key. Each process of a client is a producer of a higher epoch; a batch that is given up begins a new epoch.
+ */
+import { FencelineError, hasCode } from "../../lib/protocol/errors.ts";
+import type { ProducerStamp } from "../../lib/protocol/log/append-content.ts";
+import { pause } from "../../lib/protocol/waiting.ts";
+import type { Answer, Content } from "./history.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
+
+const ATTEMPTS = 5;
+const RETRY_MS = 100;
+/** More than any process gives up. */
+const EPOCHS_OF_A_PROCESS = 10_000;
+
+export interface Stamp {
+  readonly producer?: ProducerStamp;
+  readonly idempotencyKey?: string;
+}
+
+export class IdempotentSender {
+  #epoch: number;
+  #seq = 0;
+
+  constructor(
+    private readonly process: SimulatedProcess,
+    private readonly id: string,
+  ) {
+    this.#epoch = process.ordinal * EPOCHS_OF_A_PROCESS;
+  }
+
+  /** One batch at a time, for a producer. */
+  async send(
+    how: "producer" | "key",
+    contents: readonly Content[],
+    attempt: (number: number, stamp: Stamp) => Promise<Answer>,
+  ): Promise<Answer> {
+    const { id } = this;
+    const producer = { id, epoch: this.#epoch, seq: this.#seq };
+    const stamp = how === "key" ? { idempotencyKey: `${id}-${contents[0]}` } : { producer };
+    let isInDoubt = false;
+    for (let number = 1; ; number++) {
+      try {
+        const answer = await attempt(number, stamp);
+        if (answer.kind === "stored") this.#seq += contents.length;
+        return answer;
+      } catch (error) {
+        if (!(error instanceof FencelineError)) throw error;
+        isInDoubt ||= error.sideEffects === "possible" || hasCode(error, "producer_seq_passed");
+        const goesOn = isInDoubt ? error.code !== "producer_seq_passed" : error.retryable;
+        if (number < ATTEMPTS && goesOn && !isRefusal(error))
+          await pause(this.process.clock, RETRY_MS * number);
+        else return this.#giveUp(error, isInDoubt);
+      }
+    }
+  }
+
+  #giveUp(error: FencelineError, isInDoubt: boolean): Answer {
+    this.#epoch += 1;
+    this.#seq = 0;
+    return { kind: isInDoubt ? "unknown" : "none", reason: `${error.code}: ${error.message}` };
+  }
+}
+
+const isRefusal = ({ code }: FencelineError): boolean =>
+  code.startsWith("producer_") || code === "log_sealed";
