@@ -110,7 +110,7 @@ export class OwnerTransfer {
   }
 
   async #leaveTo(log: LogIdentity, writer: LogWriter, to: Region): Promise<Ownership> {
-    await this.settled(log);
+    while (this.isLeaving(log)) await this.settled(log); // one at a time
     const leaving = this.#handOver(log, writer, to).finally(() => {
       if (this.#leaving.get(log.log) === leaving) this.#leaving.delete(log.log);
     });
