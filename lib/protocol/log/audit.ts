@@ -27,7 +27,8 @@ import { auditLimits } from "./audit-limits.ts";
 import { auditSegments } from "./audit-segments.ts";
 import { finishDeletion } from "./delete-log.ts";
 import type { LogPorts } from "./log-ports.ts";
-import { lastItem } from "./segments.ts";
+import { isOwnedSince } from "./owned-since.ts";
+import { lastItem, type SegmentAt } from "./segments.ts";
 
 export interface AuditReport {
   readonly ledgers: number;
@@ -172,7 +173,7 @@ export class Auditor {
       const { removed, failed } = await auditSegments(this.ports, log.log);
       counts.segmentsRemoved += removed.length;
       counts.failures += failed.length;
-    } else if (last.kind === "segment" && this.#mayReturn(log, last.item.createdAtMs)) {
+    } else if (last.kind === "segment" && (await this.#mayReturn(log, last))) {
       await this.bringHome(log.name, region);
       counts.returned += 1;
     }
@@ -191,9 +192,9 @@ export class Auditor {
   }
 
   /** E3. */
-  #mayReturn({ preferredRegion }: LogItem, ownedSinceMs: number): boolean {
-    const { region, clock } = this.ports;
+  async #mayReturn({ preferredRegion, log }: LogItem, last: SegmentAt): Promise<boolean> {
+    const { region, clock, metadata } = this.ports;
     if (preferredRegion !== region || this.#stateOf(region) !== "accepting") return false;
-    return clock.nowMs() - ownedSinceMs >= auditLimits.preferReturnMs;
+    return await isOwnedSince(metadata, log, last, clock.nowMs() - auditLimits.preferReturnMs);
   }
 }

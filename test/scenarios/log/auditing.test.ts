@@ -232,6 +232,22 @@ describe("a log with a preferred region", () => {
     expect(await audit(w)).toMatchObject({ returned: 0 });
   });
 
+  test("comes home also if it rolls all the time", async () => {
+    const { w, p, q } = await world({ segmentBytesMax: 1 });
+    await p.append("a");
+    await w.run(p.appends.preferRegion(LOG, east));
+    await w.run(q.appends.transferOwner(LOG, region("west")));
+    let returned = 0;
+    for (let s = 0; s < 90; s += 10) {
+      await q.append("b", "c"); // each a segment
+      w.world.clock.jump(10_000);
+      returned += (await audit(w)).returned;
+      if (s < 50) expect(returned).toBe(0);
+    }
+    expect(returned).toBe(1);
+    expect(await owner(q, w)).toBe("east");
+  });
+
   test("does not flap: taken over again and again, it comes home once in a while at most", async () => {
     const { w, p, q } = await ownedByWest();
     let returned = 0;
