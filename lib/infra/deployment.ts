@@ -4,8 +4,8 @@ import { AwsSolutionsChecks } from "cdk-nag";
 import type { FunctionCode } from "./function-code.ts";
 import { MetadataStack } from "./metadata-stack.ts";
 import { Names } from "./names.ts";
-import { metadataRegions } from "./permissions.ts";
 import { RegionStack } from "./region-stack.ts";
+import { metadataRegions } from "./topology/metadata-regions.ts";
 import type { Topology } from "./topology/topology.ts";
 
 export interface DeploymentProps {

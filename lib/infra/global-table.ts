@@ -10,7 +10,7 @@ import { AttributeType, Billing, MultiRegionConsistency, TableV2 } from "aws-cdk
 import { Construct } from "constructs";
 import { tableKeys } from "../environment.ts";
 import type { Names } from "./names.ts";
-import { metadataRegions } from "./permissions.ts";
+import { metadataRegions } from "./topology/metadata-regions.ts";
 import type { Topology } from "./topology/topology.ts";
 
 export class GlobalTable extends Construct {

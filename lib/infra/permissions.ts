@@ -7,6 +7,7 @@ import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Bucket } from "aws-cdk-lib/aws-s3";
 import type { Names } from "./names.ts";
+import { metadataRegions } from "./topology/metadata-regions.ts";
 import type { Topology } from "./topology/topology.ts";
 
 /**
@@ -98,11 +99,6 @@ function mayInvoke(
     actions: ["lambda:InvokeFunction"],
     resources: functions.map(([region, name]) => functionArn(stack, region, name)),
   });
-}
-
-/** Regions in which the metadata table can be read, the home or the first replica first. */
-export function metadataRegions({ metadata }: Topology): readonly string[] {
-  return metadata.mode === "home" ? [metadata.home, ...metadata.replicas] : metadata.replicas;
 }
 
 export function functionArn(stack: Stack, region: string, name: string): string {

@@ -1,7 +1,7 @@
 /** What a region's functions are told: the contract in lib/environment.ts, filled in from the topology. */
 import { type BookieSettings, type LogLevel, logLevels, type RegionSettings } from "../environment.ts";
 import type { Names } from "./names.ts";
-import { metadataRegions } from "./permissions.ts";
+import { metadataRegions } from "./topology/metadata-regions.ts";
 import { nearestFirst } from "./topology/region-sets.ts";
 import { defaultReplication } from "./topology/replication.ts";
 import type { Topology, TopologyBookie } from "./topology/topology.ts";

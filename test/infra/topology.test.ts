@@ -116,6 +116,17 @@ describe("a topology", () => {
       spoilt(3, strong, (t) => (t.metadata.replicas[2] = "sa-east-1")),
       "sa-east-1 can hold no strongly consistent replica",
     ],
+    [
+      "more bookies than Lambda lets a function be told of",
+      spoilt(3, strong, (t) => {
+        t.regions[0].bookies = Array.from({ length: 80 }, (_, n) => ({
+          name: `b${n}`,
+          rack: "use1-az1",
+          storage: `many${String(n).padStart(4, "0")}`,
+        }));
+      }),
+      "84 bookies take",
+    ],
     ["a home elsewhere", spoilt(3, home, (t) => (t.metadata.home = "eu-west-3")), "is none of the regions"],
     ["a witness in mode home", spoilt(3, home, (t) => (t.metadata.witness = "us-east-2")), "witness"],
     [

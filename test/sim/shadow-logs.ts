@@ -2,8 +2,9 @@
  * What every life of every log held, as the bookies' storage showed it whenever a ledger of it was closed: also
  * of records that are trimmed or deleted since. Nothing of the protocol's own word goes into it.
  */
-import type { LogIncarnation } from "../../lib/protocol/ids.ts";
-import type { LedgerMetadata } from "../../lib/protocol/ledger/ledger-metadata.ts";
+import { hasCode } from "../../lib/protocol/errors.ts";
+import { entryId, type LogIncarnation } from "../../lib/protocol/ids.ts";
+import type { ClosedLedger } from "../../lib/protocol/ledger/ledger-metadata.ts";
 import { decodeRecordSet } from "../../lib/protocol/log/record-set.ts";
 import { contentOf } from "./content.ts";
 import { contentsOfEntry } from "./entry-contents.ts";
@@ -15,7 +16,7 @@ import type { World } from "./world.ts";
 export class ShadowLogs implements Observer {
   /** Records by their seq_num. */
   readonly #lives = new Map<LogIncarnation, Map<number, Content>>();
-  /** Two records of one life with one seq_num. */
+  /** Two records of one life with one seq_num, and entries that are no record sets. */
   readonly conflicts: string[] = [];
 
   constructor(private readonly world: World) {}
@@ -25,7 +26,8 @@ export class ShadowLogs implements Observer {
     if (ledger?.kind !== "ledger" || ledger.state !== "CLOSED" || ledger.origin === undefined) return;
     if (before?.item.kind === "ledger" && before.item.state === "CLOSED") return;
     const records = this.of(ledger.origin.log);
-    for (const [seqNum, content] of recordsOf(this.world, ledger, ledger.lastEntry)) {
+    const damaged = (what: string) => this.conflicts.push(what);
+    for (const [seqNum, content] of recordsOf(this.world, ledger, damaged)) {
       const there = records.get(seqNum);
       if (there !== undefined && there !== content) {
         this.conflicts.push(`record ${seqNum} was ${there} and is ${content} in ledger ${ledger.ledgerId}`);
@@ -47,16 +49,21 @@ export class ShadowLogs implements Observer {
   }
 }
 
-/** Seq_nums and contents of the entries up to `last`, as far as sound copies are there. */
-export function* recordsOf(
+/** Seq_nums and contents of a closed ledger's entries, as far as sound copies are there. */
+function* recordsOf(
   world: World,
-  ledger: LedgerMetadata,
-  last: number,
+  ledger: ClosedLedger,
+  damaged: (what: string) => void,
 ): Generator<readonly [number, Content]> {
-  for (let entry = 0; entry <= last; entry++) {
-    const payload = contentsOfEntry(world, ledger, entry as never)[0];
+  for (let entry = 0; entry <= ledger.lastEntry; entry++) {
+    const payload = contentsOfEntry(world, ledger, entryId(entry))[0];
     if (payload === undefined) continue;
-    const { firstSeqNum, records } = decodeRecordSet(payload, `entry ${entry}`);
-    for (const [slot, { body }] of records.entries()) yield [firstSeqNum + slot, contentOf(body)];
+    try {
+      const { firstSeqNum, records } = decodeRecordSet(payload, `entry ${entry}`);
+      for (const [slot, { body }] of records.entries()) yield [firstSeqNum + slot, contentOf(body)];
+    } catch (error) {
+      if (!hasCode(error, "data_corrupt")) throw error;
+      damaged(`ledger ${ledger.ledgerId} was closed with ${error.message}`);
+    }
   }
 }

@@ -1,4 +1,6 @@
 /** Appends that were acknowledged, and the life of their log in whose ledgers they really stand. */
+
+import { hasCode } from "../../lib/protocol/errors.ts";
 import type { LedgerId, LogIncarnation } from "../../lib/protocol/ids.ts";
 import { ledgerKey } from "../../lib/protocol/items.ts";
 import type { AppendAck } from "../../lib/protocol/log/operations.ts";
@@ -49,7 +51,9 @@ export class ToldAppends implements Observer {
     if (ledger?.kind !== "ledger") return false;
     const payload = contentsOfEntry(this.world, ledger, start.dlsn.entry)[0];
     if (payload === undefined || last.dlsn.entry !== start.dlsn.entry) return false;
-    const { firstSeqNum, records } = decodeRecordSet(payload, "an entry");
+    const entry = recordSetOf(payload);
+    if (entry === undefined) return false;
+    const { firstSeqNum, records } = entry;
     if (last.dlsn.slot - start.dlsn.slot !== contents.length - 1) return false;
     return contents.every((content, index) => {
       const slot = start.dlsn.slot + index;
@@ -59,5 +63,15 @@ export class ToldAppends implements Observer {
       if (end === undefined) return true;
       return end.seqNum === firstSeqNum + slot && end.timestampMs === record.timestampMs;
     });
+  }
+}
+
+/** Undefined: it is none, so nothing that was told stands in it. */
+function recordSetOf(payload: Uint8Array): ReturnType<typeof decodeRecordSet> | undefined {
+  try {
+    return decodeRecordSet(payload, "an entry");
+  } catch (error) {
+    if (hasCode(error, "data_corrupt")) return undefined;
+    throw error;
   }
 }

@@ -28,6 +28,7 @@ async function run(job: Job): Promise<Omit<JobDone, "cpuSeconds">> {
     const { violation, counts } = await runPlan(reduced(drawPlan(job.profile, job.seed), reduction));
     return { violation, counts: { ...counts, faults: [...counts.faults] } };
   } catch (error) {
-    return { failure: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    const failure = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return { failure: `${JSON.stringify(job)}: ${failure}` };
   }
 }

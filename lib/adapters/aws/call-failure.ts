@@ -30,6 +30,11 @@ const REPLICATED_CONFLICT = "ReplicatedWriteConflictException";
 /** S3: another request for the key is under way. The write is refused. */
 const CONFLICT_STATUS = 409;
 
+/** The service has too much to do, and did nothing. */
+export function isThrottled(error: unknown): boolean {
+  return throttles.has(fieldsOf(error).name ?? "");
+}
+
 export function callFailure(error: unknown): CallFailure {
   const { name = "", code = "", $metadata } = fieldsOf(error);
   const status = $metadata?.httpStatusCode;

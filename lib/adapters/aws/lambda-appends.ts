@@ -1,9 +1,10 @@
 /**
  * The `append` functions of other regions, called directly. An answer, a refusal too, comes from the
- * function's own code; everything else rejects, without effect only where Lambda itself refused the call.
+ * function's own code; everything else rejects, without effect only where Lambda itself refused the call. A
+ * throttle is an answer too: too much to do is not death (design section 4).
  */
 import { readObject } from "../../formats/json-fields.ts";
-import { unavailable } from "../../protocol/errors.ts";
+import { hasCode, unavailable } from "../../protocol/errors.ts";
 import type { LogIncarnation, LogName, Region } from "../../protocol/ids.ts";
 import { limits } from "../../protocol/limits.ts";
 import type {
@@ -33,8 +34,9 @@ export class LambdaAppends implements RegionAppends {
   async canOwn(region: Region, log: LogIncarnation): Promise<boolean> {
     const timeoutMs = limits.ownerAskTimeoutMs;
     const reply = await this.#call(region, { operation: "can-own", log }, (answer) => answer, timeoutMs);
-    if (reply.kind === "failure") throw reply.error;
-    return reply.answer === true;
+    if (reply.kind === "answer") return reply.answer === true;
+    if (hasCode(reply.error, "over_capacity")) return true;
+    throw reply.error;
   }
 
   async ask(region: Region, request: OwnerRequest): Promise<OwnerAnswer> {
@@ -56,8 +58,13 @@ export class LambdaAppends implements RegionAppends {
   ): Promise<Reply<T>> {
     const target = this.find(region);
     if (target === undefined) throw unavailable(`this deployment has no region ${region}`, "none");
-    const answer = await callFunction(target, call.operation, encodeAppendCall(call), { timeoutMs });
-    return decodeReply(answer, decode);
+    try {
+      const answer = await callFunction(target, call.operation, encodeAppendCall(call), { timeoutMs });
+      return decodeReply(answer, decode);
+    } catch (error) {
+      if (hasCode(error, "over_capacity")) return { kind: "failure", error };
+      throw error;
+    }
   }
 }
 

@@ -10,7 +10,7 @@ import type { CallSignal } from "../../protocol/call-abort.ts";
 import { FencelineError, unavailable } from "../../protocol/errors.ts";
 import { abortableCall } from "./abortable-call.ts";
 import { PAYLOAD_BYTES_MAX } from "./call-envelope.ts";
-import { unansweredCall } from "./call-failure.ts";
+import { isThrottled, unansweredCall } from "./call-failure.ts";
 
 export interface LambdaFunction {
   /** Of the function's region; its own retries off: `maxAttempts: 1`. */
@@ -25,7 +25,10 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** Throws `unavailable`: no answer, whatever became of the call (L1). */
+/**
+ * Throws `unavailable`: no answer, whatever became of the call (L1); `over_capacity`: Lambda is there, and
+ * runs as many of this function as it may.
+ */
 export async function callFunction(
   { client, name, region }: LambdaFunction,
   what: string,
@@ -53,6 +56,10 @@ export async function callFunction(
     }
     return JSON.parse(text);
   } catch (error) {
+    if (isThrottled(error)) {
+      const message = `${where}: too many calls at once; try again`;
+      throw new FencelineError("over_capacity", { message, sideEffects: "none", cause: error });
+    }
     throw unansweredCall(where, error);
   }
 }

@@ -1,5 +1,10 @@
 /** What must hold between the parts of a topology. All that is wrong is told at once. */
+
+import { regionVariables } from "../../environment.ts";
 import { admitPlan } from "../../protocol/placement/what-if.ts";
+import { Names } from "../names.ts";
+import { regionSettings } from "../region-settings.ts";
+import { metadataRegions } from "./metadata-regions.ts";
 import { strongReplicaFaults, zonePrefix } from "./region-sets.ts";
 import { replicationOf } from "./replication.ts";
 import type { Topology, TopologyRegion } from "./topology.ts";
@@ -17,6 +22,7 @@ export function topologyFaults(topology: Topology): readonly string[] {
     ...topology.regions.flatMap(regionFaults),
     ...metadataFaults(topology),
     ...admissionFaults(topology),
+    ...environmentFaults(topology),
   ];
 }
 
@@ -61,6 +67,22 @@ function admissionFaults({ presets, regions }: Topology): readonly string[] {
     const name = typeof preset === "string" ? `preset ${preset}` : `preset ${JSON.stringify(preset)}`;
     return [`${name} is not admitted: ${admission.reason}`];
   });
+}
+
+/** Lambda takes no more of a function's variables, names and values together. */
+const ENVIRONMENT_BYTES_MAX = 4_096;
+
+function environmentFaults(topology: Topology): readonly string[] {
+  const [region] = metadataRegions(topology);
+  if (region === undefined) return [];
+  const variables = Object.entries(regionVariables(regionSettings(topology, new Names(topology), region)));
+  const bytes = variables.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+  if (bytes <= ENVIRONMENT_BYTES_MAX) return [];
+  const bookies = topology.regions.reduce((sum, one) => sum + one.bookies.length, 0);
+  return [
+    `${bookies} bookies take ${bytes} bytes of each function's environment, and Lambda allows ` +
+      `${ENVIRONMENT_BYTES_MAX}; name fewer bookies, or a shorter namePrefix`,
+  ];
 }
 
 function repeated(names: readonly string[], what: string): readonly string[] {

@@ -37,12 +37,13 @@ export type OwnerAnswer =
 
 /**
  * Port: the `append` functions of other regions. A call that rejects got no answer; its error's side effects
- * are "none" only if it certainly was not delivered.
+ * are "none" only if it certainly was not delivered. Too much to do over there is an answer. An append is
+ * delivered once at most, whatever is lost on the way.
  */
 export interface RegionAppends {
   /** `request` is served or refused there, never forwarded again. */
   append(region: Region, request: AppendRequest): Promise<ForwardAnswer>;
-  /** Whether that region can own logs now; changes nothing. */
+  /** Whether that region can own logs now, a busy one too; changes nothing. */
   canOwn(region: Region, log: LogIncarnation): Promise<boolean>;
   /** `LogAppends.serve` over there. */
   ask(region: Region, request: OwnerRequest): Promise<OwnerAnswer>;

@@ -122,13 +122,20 @@ describe("calls of another region's append function", () => {
     expect(await yes.appends.canOwn(WEST, logIncarnation("l1"))).toBe(true);
   });
 
-  it("silence may have done it; a throttle and an unknown region have not; nothing is sent twice", async () => {
+  it("a throttle is a sign of life, without effect, and no reason for a takeover", async () => {
+    const throttle = () => dynamoError(429, "TooManyRequestsException");
+    const { appends, service } = over(inOrder(throttle(), throttle(), throttle()));
+    const tooMuch = { kind: "refused", error: { code: "over_capacity", sideEffects: "none" } };
+    expect(await appends.append(WEST, request)).toMatchObject(tooMuch);
+    expect(await appends.ask(WEST, { kind: "settle", log: LOG })).toMatchObject(tooMuch);
+    expect(await appends.canOwn(WEST, logIncarnation("l1"))).toBe(true);
+    expect(service.requests).toHaveLength(3);
+  });
+
+  it("silence may have done it; an unknown region has not; nothing is sent twice", async () => {
     const silent = over(inOrder(timeout()));
     await expect(silent.appends.append(WEST, request)).rejects.toMatchObject({ sideEffects: "possible" });
     expect(silent.service.requests).toHaveLength(1);
-    const throttled = over(inOrder(dynamoError(429, "TooManyRequestsException")));
-    await expect(throttled.appends.append(WEST, request)).rejects.toMatchObject({ sideEffects: "none" });
-    expect(throttled.service.requests).toHaveLength(1);
     await expect(silent.appends.append(region("mars"), request)).rejects.toMatchObject({
       sideEffects: "none",
     });

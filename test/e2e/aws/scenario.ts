@@ -152,8 +152,16 @@ export class Scenario {
     body: JSON.stringify({ records: [{ body: "never" }], match_seq_num: 1_000_000 }),
   };
 
-  #send(send: SendHttp, url: string): Promise<Response> {
-    return send(url, { ...this.#anAppend, method: "POST", signal: AbortSignal.timeout(60_000) });
+  /** Again after a broken connection, which is no answer; the append can be sent as often as one likes. */
+  async #send(send: SendHttp, url: string): Promise<Response> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const signal = AbortSignal.timeout(60_000);
+        return await send(url, { ...this.#anAppend, method: "POST", signal });
+      } catch (error) {
+        if (attempt === 3) throw error;
+      }
+    }
   }
 
   /** The owner's append function is gone: another region takes over and loses nothing. */
