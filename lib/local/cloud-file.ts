@@ -81,13 +81,13 @@ export function checkRegionName(name: string): void {
   );
 }
 
-/** What a cloud puts into its directory before `cloud.json`, and what file systems and desktops leave there. */
+/** What a cloud puts there before `cloud.json`, and what file systems and desktops leave anywhere. */
 const HARMLESS = /^(\..*|lost\+found|metadata|regions|control\.json|cloud\.json(\.\d+\.tmp)?)$/;
 
 /** The default directory, which the repository's tools share. */
 const SHARED = ".fenceline";
 
-/** Makes the directory if it is not there. Throws LocalError if it cannot be a cloud's, with nothing written. */
+/** Makes the directory if it is not there. Throws if it cannot be a cloud's, with nothing written to it. */
 export async function takeDataDir(dataDir: string): Promise<void> {
   await makeFolder(dataDir);
   if (basename(dataDir) === SHARED || existsSync(cloudFilePath(dataDir))) return;
@@ -95,7 +95,7 @@ export async function takeDataDir(dataDir: string): Promise<void> {
   if (foreign === undefined) return;
   throw new LocalError(
     `no cloud can run on ${dataDir}: it is no cloud's directory, since it has no cloud.json and there is ` +
-      `"${foreign}" in it. Nothing was written. Name with --data one that is empty or not there, or a cloud's.`,
+      `"${foreign}" in it. Nothing was written. Name an empty or a new one with --data, or a cloud's.`,
   );
 }
 
