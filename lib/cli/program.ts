@@ -31,6 +31,7 @@ export function buildProgram(streamsAndSignal: CommandContext): Command {
     .description("A globally replicated, fenced log.")
     .enablePositionalOptions()
     .exitOverride()
+    .showHelpAfterError("Add --help to the command to see what it takes.")
     .configureOutput({
       writeOut: (text) => context.streams.stdout.write(text),
       writeErr: (text) => context.streams.stderr.write(text),

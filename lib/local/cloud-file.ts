@@ -8,14 +8,14 @@
  *    one.
  * F3 No new copy goes to a bookie before this file says that its storage was set up.
  */
-import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { mkdir, readdir } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { bookieId, type Region, region } from "../protocol/ids.ts";
 import type { BookieAddress } from "../protocol/place.ts";
 import type { Random } from "../protocol/ports.ts";
 import { randomToken } from "../protocol/random.ts";
-import { readIfThere, writeCrashSafe } from "./crash-safe-file.ts";
+import { isMissing, readIfThere, writeCrashSafe } from "./crash-safe-file.ts";
 import { LocalError } from "./local-error.ts";
 
 export interface BookieRecord {
@@ -79,6 +79,40 @@ export function checkRegionName(name: string): void {
   throw new LocalError(
     `"${name}" is no region name: lower-case letters, digits and hyphens, as in us-east-1`,
   );
+}
+
+/** What a cloud puts there before `cloud.json`, and what file systems and desktops leave anywhere. */
+const HARMLESS = /^(\..*|lost\+found|metadata|regions|control\.json|cloud\.json(\.\d+\.tmp)?)$/;
+
+/** The default directory, which the repository's tools share. */
+const SHARED = ".fenceline";
+
+/** Makes the directory if it is not there. Throws if it cannot be a cloud's, with nothing written to it. */
+export async function takeDataDir(dataDir: string): Promise<void> {
+  await makeFolder(dataDir);
+  if (basename(dataDir) === SHARED || existsSync(cloudFilePath(dataDir))) return;
+  const foreign = (await readdir(dataDir)).sort().find((name) => !HARMLESS.test(name));
+  if (foreign === undefined) return;
+  throw new LocalError(
+    `no cloud can run on ${dataDir}: it is no cloud's directory, since it has no cloud.json and there is ` +
+      `"${foreign}" in it. Nothing was written. Name an empty or a new one with --data, or a cloud's.`,
+  );
+}
+
+/** Not by `recursive`: where nothing can be made, as under /proc, Node 20 would go on trying for ever. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    if (isFolder(path)) return;
+    if (!isMissing(error) || isFolder(dirname(path))) throw error;
+    await makeFolder(dirname(path));
+    await mkdir(path);
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 /** The directory's file, made if there is none. `wanted`: undefined takes the regions as they are. */

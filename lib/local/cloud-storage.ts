@@ -20,6 +20,7 @@ import {
   bookieDir,
   type CloudFile,
   openCloudFile,
+  takeDataDir,
   withSetUp,
   writeCloudFile,
 } from "./cloud-file.ts";
@@ -66,6 +67,7 @@ export class CloudStorage {
   ): Promise<CloudStorage> {
     const opened: Closable[] = [];
     try {
+      await takeDataDir(dataDir);
       // First, because its lock keeps two processes from one directory.
       const metadata = await LevelMetadataStore.open(join(dataDir, "metadata"));
       opened.push(metadata);

@@ -48,7 +48,13 @@ export function controlApp(cloud: ControlledCloud, token: string): Hono {
   app.put("/bookies/:name/:state", async (c) => {
     const { name, state } = c.req.param();
     const bookies = await cloud.setBookies(name, stateIn(state));
-    if (bookies.length === 0) throw invalid(`there is no bookie and no region ${name}`);
+    if (bookies.length === 0) {
+      const known = cloud.regions().map((region) => region.name);
+      throw invalid(
+        `there is no bookie and no region ${name}; the regions are ${known.join(", ")}, ` +
+          "and npx fenceline region list names their bookies",
+      );
+    }
     return c.json({ bookies });
   });
   app.post("/regions/:name", async (c) => {

@@ -1,5 +1,5 @@
 /** The embedded cloud in one process: its regions, its directory, its ports. */
-import { readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseRegions } from "../../lib/local/cloud-file.ts";
@@ -132,6 +132,40 @@ describe("the data directory", () => {
     await running.stop();
     await rm(join(running.dataDir, "cloud.json"));
     await expect(running.open()).rejects.toThrow(/identities of the bookies' storage/);
+  });
+
+  test("is not begun among files that are no cloud's, and nothing is written there", async () => {
+    await using running = await RunningCloud.start();
+    const foreign = join(running.dataDir, "foreign");
+    await mkdir(foreign);
+    await writeFile(join(foreign, "thesis.txt"), "mine");
+    const refused = EmbeddedCloud.open({ dataDir: foreign, port: 0, write: () => {} });
+    await expect(refused).rejects.toThrow(/no cloud's directory.*"thesis.txt" in it.*--data/);
+    expect(await readdir(foreign)).toEqual(["thesis.txt"]);
+  });
+
+  test("that cannot be made is told", async () => {
+    await using running = await RunningCloud.start();
+    const file = join(running.dataDir, "cloud.json");
+    for (const dataDir of [file, join(file, "a", "b")]) {
+      const refused = EmbeddedCloud.open({ dataDir, port: 0, write: () => {} });
+      await expect(refused).rejects.toThrow(/no cloud can run on .*cloud.json.*(EEXIST|ENOTDIR).*--data/);
+    }
+  });
+
+  test.runIf(process.platform === "linux")("where nothing can be made is told, and ends", async () => {
+    const refused = EmbeddedCloud.open({ dataDir: "/proc/fenceline/data", port: 0, write: () => {} });
+    await expect(refused).rejects.toThrow(/no cloud can run on \/proc\/fenceline\/data: .*ENOENT/);
+  });
+
+  test.each([".fenceline", "empty"])("may be %s beside what tools or desktops leave", async (name) => {
+    await using running = await RunningCloud.start();
+    const dir = join(running.dataDir, name);
+    await mkdir(dir);
+    await writeFile(join(dir, name === "empty" ? ".DS_Store" : "setup.lock"), "");
+    const cloud = await EmbeddedCloud.open({ dataDir: dir, port: 0, write: () => {} });
+    await cloud.close();
+    expect(await readdir(dir)).toContain("cloud.json");
   });
 
   test("keeps its control token from other users", async () => {

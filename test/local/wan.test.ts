@@ -110,5 +110,6 @@ describe("bookies lost by themselves", () => {
     const nobody = await fenceline("local bookie down us-west-9");
     expect(nobody.code).not.toBe(0);
     expect(nobody.err).toContain("there is no bookie and no region us-west-9");
+    expect(nobody.err).toContain("the regions are us-east-1, us-east-2, us-west-2");
   });
 });

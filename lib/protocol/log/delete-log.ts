@@ -16,7 +16,7 @@
  *    creates the name again writes the entry afresh.
  */
 import { AssertionError, assert } from "../assert.ts";
-import { hasCode, unavailable } from "../errors.ts";
+import { FencelineError, hasCode, unavailable } from "../errors.ts";
 import type { LogIncarnation, LogName } from "../ids.ts";
 import { directoryKey, type Item, type LogItem, logKey, logNameKey } from "../items.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
@@ -40,7 +40,7 @@ export async function deleteLog(
   only?: LogIncarnation,
 ): Promise<DeletionAnswer> {
   const log = await findInAnyState(ports, name);
-  if (only !== undefined && log.log !== only) throw logNotFound({ name });
+  if (only !== undefined && log.log !== only) throw anotherLife(name, log.log, only);
   await startDeletion(ports, log);
   try {
     const pass = await finishDeletion(ports, log.log);
@@ -85,6 +85,15 @@ async function findInAnyState(ports: LedgerPorts, name: LogName): Promise<LogIte
     throw unavailable(`log ${name}: its name could not be looked up`, "none", error);
   }
   throw logNotFound({ name });
+}
+
+/** The same code as for a name without a log: for whom asked, the deletion has happened or never will. */
+function anotherLife(name: LogName, present: LogIncarnation, only: LogIncarnation): FencelineError {
+  return new FencelineError("log_not_found", {
+    message:
+      `log ${JSON.stringify(name)} has no incarnation ${only}, or has it no more: now it is ${present}; ` +
+      "nothing was deleted; leave the incarnation out to delete what has the name now",
+  });
 }
 
 /** X1. Also where another deleter has come so far, or further. */

@@ -47,6 +47,16 @@ describe("a deleted log", () => {
     expect(await w.run(deleting(p))).toBe("log_not_found, side effects none");
   });
 
+  test("of another life than the one asked for is left alone, and the answer says so", async () => {
+    const w = await LogWorld.make();
+    const former = await w.deleteAndCreateAgain();
+    const refused = w.client("P").appends.deleteLog(LOG, former);
+    await expect(w.run(refused.catch((error: FencelineError) => error.message))).resolves.toMatch(
+      new RegExp(`no incarnation ${former}.* now it is ${w.log}; nothing was deleted`),
+    );
+    expect(await logState(w)).toBe("active");
+  });
+
   test("may be empty, sealed, or never written to; its name may be created again", async () => {
     const w = await LogWorld.make();
     const former = await w.deleteAndCreateAgain();
