@@ -27,8 +27,8 @@ export function regionPath(region: string): string {
   return `/v1/regions/${encodeURIComponent(region)}`;
 }
 
-/** Failures to connect: nothing can have reached the server. */
-export const NOT_CONNECTED = new Set([
+/** Failures to connect: nothing can have reached the server. Some may end a connection that stood, too. */
+const NOT_CONNECTED = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
   "EAI_AGAIN",
@@ -51,11 +51,16 @@ export function parsed(text: string): unknown {
   }
 }
 
-/** What the network said, in a word; "" if it said nothing of its own. */
-export function networkCode(error: unknown): string {
+/** What the network said, and of which call, each in a word; "" if it said nothing of its own. */
+function networkWords(error: unknown): { readonly code: string; readonly syscall: string } {
   const cause = error instanceof Error ? error.cause : undefined;
-  return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
+  if (typeof cause !== "object" || cause === null) return { code: "", syscall: "" };
+  const word = (name: string) => (name in cause ? String(cause[name as keyof typeof cause]) : "");
+  return { code: word("code"), syscall: word("syscall") };
 }
+
+/** Reading or writing, it had stood. */
+const CONNECTED_CALLS = new Set(["read", "write"]);
 
 /** Why there was no answer, and what may have happened all the same. */
 export function noAnswer(
@@ -64,13 +69,13 @@ export function noAnswer(
   error: unknown,
   effects: SideEffects,
 ): NoAnswerError {
-  const code = networkCode(error);
+  const { code, syscall } = networkWords(error);
   const isSilent = error instanceof Error && error.name === "TimeoutError";
   const why = code !== "" ? code : error instanceof Error ? error.message : String(error);
   const said = isSilent ? `${timeoutMs / 1_000} s of silence` : why;
   return new NoAnswerError(
     `${endpoint} gave no answer to ${what}: ${said}`,
-    NOT_CONNECTED.has(code) ? "none" : effects,
+    NOT_CONNECTED.has(code) && !CONNECTED_CALLS.has(syscall) ? "none" : effects,
     error,
     endpoint,
   );

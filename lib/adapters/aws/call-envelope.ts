@@ -5,7 +5,7 @@
  */
 import { damaged, unknownFormat } from "../../formats/format-errors.ts";
 import { type JsonFields, type JsonObject, type JsonValue, readObject } from "../../formats/json-fields.ts";
-import { type ErrorCode, errorRules, FencelineError } from "../../protocol/errors.ts";
+import { type ErrorCode, errorRules, FencelineError, unavailable } from "../../protocol/errors.ts";
 
 export const CALL_FORMAT = 1;
 
@@ -31,13 +31,21 @@ export async function replyTo<T>(
   }
 }
 
-/** `data_corrupt` for what `replyTo` never gives. */
+/**
+ * Throws `unavailable` for what `replyTo` of this build never gives: the call was made, and what it says of
+ * its effects cannot be read. A newer build may speak so.
+ */
 export function decodeReply<T>(value: unknown, decode: (answer: unknown) => T): Reply<T> {
-  return readObject("a reply", value, (fields) => {
-    checkFormat(fields, "a reply");
-    if (fields.has("failure")) return { kind: "failure", error: fields.object("failure", decodeError) };
-    return { kind: "answer", answer: decode(fields.json("answer")) };
-  });
+  try {
+    return readObject("a reply", value, (fields) => {
+      checkFormat(fields, "a reply");
+      if (fields.has("failure")) return { kind: "failure", error: fields.object("failure", decodeError) };
+      return { kind: "answer", answer: decode(fields.json("answer")) };
+    });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw unavailable(`an answer that cannot be read is none: ${why}`, "possible", error);
+  }
 }
 
 export function checkFormat(fields: JsonFields, what: string): void {

@@ -14,8 +14,10 @@ export interface CallFailure {
   readonly passes: boolean;
 }
 
-/** Raised before a connection stands: the request never left. */
+/** Raised before a connection stands: the request never left. Some may end one that stood, too. */
 const neverSent = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
+/** What was under way then, as Node names it; absent where several addresses were tried. */
+const connecting = new Set(["connect", "getaddrinfo", ""]);
 /** The credentials' provider failed before anything was signed. */
 const neverSigned = new Set(["CredentialsProviderError"]);
 const throttles = new Set([
@@ -36,11 +38,11 @@ export function isThrottled(error: unknown): boolean {
 }
 
 export function callFailure(error: unknown): CallFailure {
-  const { name = "", code = "", $metadata } = fieldsOf(error);
+  const { name = "", code = "", syscall = "", $metadata } = fieldsOf(error);
   const status = $metadata?.httpStatusCode;
   const passes = throttles.has(name) || name === REPLICATED_CONFLICT || status === CONFLICT_STATUS;
   const shown = name === "Error" || name === "" ? code || name || "unknown" : name;
-  if (neverSent.has(code) || neverSigned.has(name)) {
+  if ((neverSent.has(code) && connecting.has(syscall)) || neverSigned.has(name)) {
     return { name: shown, status, sideEffects: "none", passes: false };
   }
   const isRefused = status !== undefined && status >= 400 && status < 500 && status !== 408;
@@ -70,6 +72,7 @@ export function unansweredCall(what: string, error: unknown, inDoubt = false): F
 interface ErrorFields {
   readonly name?: string;
   readonly code?: string;
+  readonly syscall?: string;
   readonly $metadata?: { readonly httpStatusCode?: number };
 }
 

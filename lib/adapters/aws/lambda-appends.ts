@@ -1,7 +1,8 @@
 /**
  * The `append` functions of other regions, called directly. An answer, a refusal too, comes from the
  * function's own code; everything else rejects, without effect only where Lambda itself refused the call. A
- * throttle is an answer too: too much to do is not death (design section 4).
+ * throttle is an answer too: too much to do is not death (design section 4). Nor is slowness: a question is
+ * waited for longer than its asker waits, since a late answer is a sign of life.
  */
 import { readObject } from "../../formats/json-fields.ts";
 import { hasCode, unavailable } from "../../protocol/errors.ts";
@@ -32,11 +33,10 @@ export class LambdaAppends implements RegionAppends {
   }
 
   async canOwn(region: Region, log: LogIncarnation): Promise<boolean> {
-    const timeoutMs = limits.ownerAskTimeoutMs;
+    const timeoutMs = limits.ownerFailureGapMaxMs;
     const reply = await this.#call(region, { operation: "can-own", log }, (answer) => answer, timeoutMs);
-    if (reply.kind === "answer") return reply.answer === true;
-    if (hasCode(reply.error, "over_capacity")) return true;
-    throw reply.error;
+    // A failure is no silence. What keeps it from owning, it will say when an append arrives.
+    return reply.kind === "failure" || reply.answer === true;
   }
 
   async ask(region: Region, request: OwnerRequest): Promise<OwnerAnswer> {

@@ -22,7 +22,7 @@ import {
   lastFragment,
   type OpenLedger,
   replaceEnsemble,
-  sameEnsemble,
+  sameFragment,
 } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { memberAt, writeSetPositions } from "./write-set.ts";
@@ -194,8 +194,4 @@ async function persist(
     kind: "fenced",
     reason: state === "OPEN" ? "another process changed the ensemble" : `the ledger is ${state}`,
   };
-}
-
-function sameFragment(one: Fragment, other: Fragment): boolean {
-  return one.firstEntry === other.firstEntry && sameEnsemble(one.ensemble, other.ensemble);
 }

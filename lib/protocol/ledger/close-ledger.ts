@@ -14,7 +14,9 @@ import {
   closeLedger,
   fragmentAt,
   type LedgerMetadata,
+  lastFragment,
   type OpenLedger,
+  sameFragment,
 } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { recoverLedger } from "./recover-ledger.ts";
@@ -31,6 +33,8 @@ export async function closeCleanly(
     const { stored, wrote } = await updateItem(ports, ledgerKey(ledgerId), (current) => {
       const item = current?.item;
       if (item?.kind !== "ledger" || item.state !== "OPEN") return { kind: "keep" };
+      // The seal is on the bookies that this writer knows: where others have taken their place, it is none.
+      if (!sameFragment(lastFragment(item), lastFragment(ledger.item))) return { kind: "keep" };
       return { kind: "write", item: closeLedger(item, end) };
     });
     if (wrote) ports.trace.emit({ event: "ledger-closed", ledgerId, lastEntry: end.lastEntry, by: "writer" });

@@ -221,3 +221,7 @@ function assertIncreasing(fragments: readonly Fragment[]): void {
 export function sameEnsemble(one: readonly BookieAddress[], other: readonly BookieAddress[]): boolean {
   return one.length === other.length && one.every((member, index) => member.id === other[index]?.id);
 }
+
+export function sameFragment(one: Fragment, other: Fragment): boolean {
+  return one.firstEntry === other.firstEntry && sameEnsemble(one.ensemble, other.ensemble);
+}

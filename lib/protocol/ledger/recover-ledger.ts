@@ -26,7 +26,7 @@ import {
   fragmentAt,
   type LedgerInRecovery,
   lastFragment,
-  sameEnsemble,
+  sameFragment,
   startRecovery,
 } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
@@ -157,9 +157,7 @@ async function close(
 
 /** H43: nobody may add a fragment to a ledger in recovery; closing over one would lose what it holds. */
 function assertSameLastFragment(item: LedgerInRecovery, started: LedgerInRecovery): void {
-  const now = lastFragment(item);
-  const then = lastFragment(started);
-  const same = now.firstEntry === then.firstEntry && sameEnsemble(now.ensemble, then.ensemble);
+  const same = sameFragment(lastFragment(item), lastFragment(started));
   assert(same, `M4: the last fragment of ledger ${item.ledgerId} changed while it was in recovery`);
 }
 

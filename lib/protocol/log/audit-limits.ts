@@ -19,6 +19,8 @@ export const auditLimits = {
   controlEntriesMax: 16,
   /** How long a log stays with its last owner before it returns to the region that it prefers. */
   preferReturnMs: MINUTE_MS,
+  /** Segments of one owner, one behind another, that are looked at for how long it has owned their log. */
+  ownedSegmentsMax: 32,
 } as const;
 
 assert(

@@ -4,7 +4,7 @@
  * several processes: each step is safe by itself, and what one pass leaves the next one finds.
  *
  * E1 A pass takes up where this process's last one ended, and a new process begins somewhere: no ledger waits
- *    for another one.
+ *    for another one, and no log for a region full of slow ledgers.
  * E2 What fails is counted and left; nothing stops a pass but its time.
  * E3 A log returns to the region that it prefers by that region's own auditor, through the owner, and only
  *    after it stayed with its last owner for a while: a region that comes and goes gets it once a while.
@@ -27,7 +27,8 @@ import { auditLimits } from "./audit-limits.ts";
 import { auditSegments } from "./audit-segments.ts";
 import { finishDeletion } from "./delete-log.ts";
 import type { LogPorts } from "./log-ports.ts";
-import { lastItem } from "./segments.ts";
+import { isOwnedSince } from "./owned-since.ts";
+import { lastItem, type SegmentAt } from "./segments.ts";
 
 export interface AuditReport {
   readonly ledgers: number;
@@ -86,7 +87,7 @@ export class Auditor {
       deleted: 0,
       failures: 0,
     };
-    const giveUpAtMs = this.ports.clock.monotonicMs() + auditLimits.passMs;
+    const startedMs = this.ports.clock.monotonicMs();
     const shards = Array.from({ length: DIRECTORY_SHARDS }, (_, shard) => shard);
     const ledgers = {
       cursor: this.#ledgers,
@@ -95,13 +96,14 @@ export class Auditor {
         shards.map((shard) => ledgerListingPartition(region, shard)),
       ),
     };
-    await this.#walk(ledgers, giveUpAtMs, counts, (one) => this.#auditLedger(one, counts));
+    const halfAtMs = startedMs + auditLimits.passMs / 2; // E1: nor do logs wait for all ledgers
+    await this.#walk(ledgers, halfAtMs, counts, (one) => this.#auditLedger(one, counts));
     const logs = {
       cursor: this.#logs,
       max: auditLimits.logsMax,
       partitions: shards.map(directoryPartition),
     };
-    await this.#walk(logs, giveUpAtMs, counts, (one) => this.#auditLog(one, counts));
+    await this.#walk(logs, startedMs + auditLimits.passMs, counts, (one) => this.#auditLog(one, counts));
     return counts;
   }
 
@@ -171,7 +173,7 @@ export class Auditor {
       const { removed, failed } = await auditSegments(this.ports, log.log);
       counts.segmentsRemoved += removed.length;
       counts.failures += failed.length;
-    } else if (last.kind === "segment" && this.#mayReturn(log, last.item.createdAtMs)) {
+    } else if (last.kind === "segment" && (await this.#mayReturn(log, last))) {
       await this.bringHome(log.name, region);
       counts.returned += 1;
     }
@@ -190,9 +192,9 @@ export class Auditor {
   }
 
   /** E3. */
-  #mayReturn({ preferredRegion }: LogItem, ownedSinceMs: number): boolean {
-    const { region, clock } = this.ports;
+  async #mayReturn({ preferredRegion, log }: LogItem, last: SegmentAt): Promise<boolean> {
+    const { region, clock, metadata } = this.ports;
     if (preferredRegion !== region || this.#stateOf(region) !== "accepting") return false;
-    return clock.nowMs() - ownedSinceMs >= auditLimits.preferReturnMs;
+    return await isOwnedSince(metadata, log, last, clock.nowMs() - auditLimits.preferReturnMs);
   }
 }

@@ -132,10 +132,10 @@ export class LogAppends implements AppendOperations {
 
   /**
    * Lets go of every pen: for a process that is about to be idle, or to end. Resolves when what was sent is
-   * answered and the leases are released.
+   * answered, the leases are released, and what owners answered is told to the region's other processes.
    */
-  release(): Promise<void> {
-    return this.#writers.release();
+  async release(): Promise<void> {
+    await Promise.all([this.#writers.release(), this.#router.elsewhere?.calls.told()]);
   }
 
   /** The same for logs that nobody appended to in so long a time: for a process that goes on. */

@@ -87,8 +87,8 @@ export class LogWriter {
   }
 
   /**
-   * Lets go of the pen as soon as what was sent is answered: cleanly if it was acknowledged. Appends that
-   * wait acquire it anew. Resolves when it is done; never rejects.
+   * Lets go of the pen, also of one on its way, as soon as what was sent is answered: cleanly if it was
+   * acknowledged. Appends that wait acquire it anew. Resolves when it is done; never rejects.
    */
   async release(): Promise<void> {
     if (!this.#tenure.isHeld) return;

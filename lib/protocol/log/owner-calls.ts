@@ -26,6 +26,8 @@ interface Asking {
 export class OwnerCalls {
   readonly #asking = new Map<Region, Asking>();
   readonly #leases: LeasePorts | undefined;
+  /** Answers on their way to the region's other processes. */
+  readonly #telling = new Set<Promise<void>>();
 
   constructor(
     private readonly ports: LogPorts,
@@ -174,7 +176,17 @@ export class OwnerCalls {
   #answered(log: LogIncarnation, owner: Region): void {
     this.evidence.noteAnswer(owner);
     if (this.#leases === undefined || !this.evidence.isWorthTelling(log, owner)) return;
-    void countAnswer(this.#leases, log, owner); // Nobody waits for it; late, it delays a takeover.
+    // No append waits for it; late, it delays a takeover.
+    const telling = countAnswer(this.#leases, log, owner).finally(() => this.#telling.delete(telling));
+    this.#telling.add(telling);
+  }
+
+  /**
+   * Resolves once the answers so far are known to the region's other processes: a function that stands still
+   * after its request tells nobody else (Q2).
+   */
+  async told(): Promise<void> {
+    await Promise.all(this.#telling);
   }
 
   async #failed(log: LogIncarnation, owner: Region, sentAtMs: number): Promise<void> {

@@ -67,7 +67,9 @@ class Seek {
     // Stale answers may show the second next segment as the next one.
     if (after !== undefined && (before === undefined || this.#queries === "consistent")) return after;
     const end = await this.#endOf(before);
-    return (await this.#within(before, dlsn)) ?? end;
+    // One that others follow holds records (rule 24), unless they were trimmed away.
+    const isGone = after !== undefined && end === before?.first;
+    return (await this.#within(before, dlsn)) ?? (isGone ? after : end);
   }
 
   /** Undefined: the place is of another segment, or its entry is not there. */

@@ -8,7 +8,8 @@
  *        └─ nobody, silent, given up, cannot own ──> the target takes over
  *
  * K1 What ends a transfer is what the last segment says, read consistently; everything else may be repeated.
- * K2 While this process hands a log over, its own appends to it wait; then they follow the log.
+ * K2 While this process hands a log over, its own appends to it wait; then they follow the log. So it begins
+ *    only when the target has just said that it can own: nothing waits for a region that is silent.
  */
 import { FencelineError } from "../errors.ts";
 import type { LogIncarnation, Region } from "../ids.ts";
@@ -88,7 +89,7 @@ export class OwnerTransfer {
     for (const other of knownRegions(topology)) {
       if (other === region || !this.calls.isAccepting(other)) continue;
       if ((await this.calls.canOwn(log.log, other)) !== true) continue;
-      const left = this.handOver(log, writer, other);
+      const left = this.#leaveTo(log, writer, other);
       const moved = await left.then(
         () => true,
         () => false,
@@ -98,9 +99,18 @@ export class OwnerTransfer {
     return false;
   }
 
-  /** The owner's part, here. */
+  /** The owner's part, here. Throws `not_ready` before anything is laid down if `to` cannot own now (K2). */
   async handOver(log: LogIdentity, writer: LogWriter, to: Region): Promise<Ownership> {
-    await this.settled(log);
+    const canOwn = to === this.ports.region || (await this.calls.canOwn(log.log, to)) === true;
+    if (canOwn) return await this.#leaveTo(log, writer, to);
+    throw new FencelineError("not_ready", {
+      message: `log ${log.name}: region ${to} does not say that it can own now; the log stays; try again`,
+      details: { phase: "transferring" },
+    });
+  }
+
+  async #leaveTo(log: LogIdentity, writer: LogWriter, to: Region): Promise<Ownership> {
+    while (this.isLeaving(log)) await this.settled(log); // one at a time
     const leaving = this.#handOver(log, writer, to).finally(() => {
       if (this.#leaving.get(log.log) === leaving) this.#leaving.delete(log.log);
     });
@@ -121,16 +131,22 @@ export class OwnerTransfer {
     }
   }
 
-  /** What was sent is answered, and no append waits any more. */
+  /**
+   * What came before is answered, with the pen in hand, and then that is laid down: new appends wait (K2), so
+   * this ends. Not in time: the pen stays, and nobody goes on trying to lay it down.
+   */
   async #layDown(log: LogIdentity, writer: LogWriter): Promise<void> {
     const { clock } = this.ports;
-    await within(clock, limits.leaseWaitMs, `laying down the pen of log ${log.name}`, async () => {
-      await writer.release();
+    const giveUpAtMs = clock.monotonicMs() + limits.leaseWaitMs;
+    do {
       while (!writer.isIdle) {
+        if (clock.monotonicMs() >= giveUpAtMs) throw stillWriting(log.name);
         await pause(clock, limits.leasePollMs);
-        await writer.release();
       }
-    });
+      await within(clock, limits.leaseWaitMs, `laying down the pen of log ${log.name}`, () =>
+        writer.release(),
+      );
+    } while (!writer.isIdle);
   }
 
   async #step(log: LogIdentity, writer: LogWriter, owner: Region | undefined, to: Region): Promise<void> {
@@ -179,6 +195,13 @@ export async function ownershipOf(ports: Pick<LogPorts, "metadata">, log: LogIde
   throw new FencelineError("log_sealed", {
     message: `log ${log.name} was sealed at ${last.first}; nobody owns it any more`,
     details: { tail: last.first },
+  });
+}
+
+function stillWriting(logName: string): FencelineError {
+  return new FencelineError("not_ready", {
+    message: `log ${logName}: appends under way take too long; the log stays with its owner; try again`,
+    details: { phase: "transferring" },
   });
 }
 

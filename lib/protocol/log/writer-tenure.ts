@@ -36,6 +36,7 @@ export class WriterTenure {
   #tail: LedgerTail | undefined;
   /** The segment that this process itself left, with the metadata that it knows of it. */
   #left: OpenedSegment | undefined;
+  #isEntering = false;
   #nextTryAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -49,8 +50,9 @@ export class WriterTenure {
     return this.ports.clock.monotonicMs() >= this.#nextTryAtMs;
   }
 
+  /** The lease is this process's, or on its way to it: who lets go of it lets go of either. */
   get isHeld(): boolean {
-    return this.#held !== undefined;
+    return this.#held !== undefined || this.#isEntering;
   }
 
   /** Whether a segment may be opened: the lease is held, or there are none. */
@@ -67,11 +69,14 @@ export class WriterTenure {
   async enter(): Promise<void> {
     if (this.ports.leases === undefined) return;
     if (this.#held !== undefined && (await this.keep(this.suspects)) !== "lost") return;
+    this.#isEntering = true;
     const { held, tail } = await acquireLease(
       this.#leasePorts(this.ports.leases),
       this.log.log,
       this.ports.leases.holder,
-    );
+    ).finally(() => {
+      this.#isEntering = false;
+    });
     this.#held = held;
     this.#tail = tail;
     this.ports.trace.emit({ event: "lease-acquired", log: this.log.log, clean: tail !== undefined });

@@ -18,8 +18,17 @@ import {
   segmentNumber,
   seqNum,
 } from "../../../lib/protocol/ids.ts";
+import { limits } from "../../../lib/protocol/limits.ts";
 import type { AppendAck, AppendRequest } from "../../../lib/protocol/log/operations.ts";
-import { dynamoError, inOrder, json, type Script, ScriptedService, timeout } from "./scripted-service.ts";
+import {
+  dynamoError,
+  inOrder,
+  json,
+  networkError,
+  type Script,
+  ScriptedService,
+  timeout,
+} from "./scripted-service.ts";
 
 const [EAST, WEST] = [region("us-east-1"), region("us-west-2")];
 const LOG = logName("orders/\u{1f600}");
@@ -107,7 +116,8 @@ describe("calls of another region's append function", () => {
       error: { code: "not_owner", sideEffects: "none", details: { owner: "eu-west-1", cannot_own: true } },
     });
     expect(await appends.ask(WEST, { kind: "settle", log: LOG })).toMatchObject({ kind: "refused" });
-    await expect(appends.canOwn(WEST, logIncarnation("l1"))).rejects.toMatchObject({ code: "not_owner" });
+    // It lives, and will say itself why it cannot.
+    expect(await appends.canOwn(WEST, logIncarnation("l1"))).toBe(true);
   });
 
   it("what another region is asked of an owner comes back", async () => {
@@ -139,6 +149,47 @@ describe("calls of another region's append function", () => {
     await expect(silent.appends.append(region("mars"), request)).rejects.toMatchObject({
       sideEffects: "none",
     });
+  });
+});
+
+describe("what a region says of itself (O1, F2)", () => {
+  it("a question is waited for longer than its asker waits: a late answer is a sign of life", async () => {
+    const waits: unknown[] = [];
+    const client = lambdaClient(WEST, FORWARD_WAITS, new ScriptedService(inOrder(json({}))).config);
+    const send = client.send.bind(client);
+    client.send = ((command: never, options: { requestTimeout?: number }) => {
+      waits.push(options.requestTimeout);
+      return send(command, options as never);
+    }) as never;
+    const appends = new LambdaAppends(() => ({ client, name: "f", region: WEST }));
+    await appends.canOwn(WEST, logIncarnation("l1")).catch(() => undefined);
+    expect(waits).toEqual([expect.any(Number)]);
+    expect(Number(waits[0])).toBeGreaterThanOrEqual(2 * limits.ownerAskTimeoutMs);
+  });
+
+  it.each([
+    ["of another format", { format: 2, answer: {} }],
+    ["with a field that is not known", { format: 1, answer: { ...encodeAck(ack), more: 1 } }],
+    [
+      "with an error that is not known",
+      { format: 1, failure: { code: "new", message: "", retryable: true } },
+    ],
+  ])("an answer %s may have done it: a plain append is not sent again", async (_, answer) => {
+    const { appends } = over(inOrder(json(answer)));
+    await expect(appends.append(WEST, request)).rejects.toMatchObject({
+      code: "unavailable",
+      sideEffects: "possible",
+    });
+  });
+
+  it("a connection that broke while it stood may have carried the append, whatever it broke of", async () => {
+    for (const code of ["EHOSTUNREACH", "ENETUNREACH"]) {
+      const during = (syscall: string) => over(inOrder(Object.assign(networkError(code), { syscall })));
+      const read = during("read").appends.append(WEST, request);
+      await expect(read).rejects.toMatchObject({ sideEffects: "possible" });
+      const connect = during("connect").appends.append(WEST, request);
+      await expect(connect).rejects.toMatchObject({ sideEffects: "none" });
+    }
   });
 });
 

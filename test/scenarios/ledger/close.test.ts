@@ -58,6 +58,17 @@ describe("S13 (rule 9): the writer closes cleanly, and another process takes its
     await story(w);
     expect(await brokenPromises(w)).toEqual(["entry 0 was acknowledged, the ledger ends at -1"]);
   });
+
+  test("it was the writer, has replaced bookies and acknowledged: the close does not go past it", async () => {
+    const w = await threeOfFour({ bookies: ["B0", "B1", "B2", "B3", "B4"] });
+    const writer = await w.writer();
+    const other = await w.otherWriter("Z");
+    for (const target of ["B1", "B2"]) w.faults.fail({ client: "Z", target, port: "bookie" });
+    expect(await other.add("z0")).toBe("acknowledged 0");
+    expect(await w.ensembles()).toEqual({ 0: "B0 B3 B4" });
+    expect(await close(w, writer)).toMatchObject({ state: "CLOSED", lastEntry: 0 });
+    expect(await brokenPromises(w)).toEqual([]);
+  });
 });
 
 describe("S14 (rule 9): e0 is on B0 and B1, replies late; a reader has it; the writer closes", () => {

@@ -232,6 +232,22 @@ describe("a log with a preferred region", () => {
     expect(await audit(w)).toMatchObject({ returned: 0 });
   });
 
+  test("comes home also if it rolls all the time", async () => {
+    const { w, p, q } = await world({ segmentBytesMax: 1 });
+    await p.append("a");
+    await w.run(p.appends.preferRegion(LOG, east));
+    await w.run(q.appends.transferOwner(LOG, region("west")));
+    let returned = 0;
+    for (let s = 0; s < 90; s += 10) {
+      await q.append("b", "c"); // each a segment
+      w.world.clock.jump(10_000);
+      returned += (await audit(w)).returned;
+      if (s < 50) expect(returned).toBe(0);
+    }
+    expect(returned).toBe(1);
+    expect(await owner(q, w)).toBe("east");
+  });
+
   test("does not flap: taken over again and again, it comes home once in a while at most", async () => {
     const { w, p, q } = await ownedByWest();
     let returned = 0;
@@ -281,4 +297,20 @@ test("E1, E2: a pass is bounded, and the next one goes on where it ended; a fail
   }
   expect(failures).toBeGreaterThan(0);
   expect(seen.size).toBe(count);
+});
+
+test("E1: ledgers that take all of a pass leave time for the logs", async () => {
+  const { w, p } = await world({ segmentBytesMax: 1 });
+  await p.append("a", "b");
+  await w.trim(1);
+  const { ports, appends } = w.client("A", "east");
+  const auditor = new Auditor(ports, (log, to) => appends.transferOwner(log, to));
+  for (let id = 0; id < 100; id++) {
+    const listing = { kind: "ledger-listing", ledgerId: ledgerId(id), region: east, createdAtMs: 0 } as const;
+    await w.put(ledgerListingKey(east, ledgerId(id)), listing);
+  }
+  w.faults.at({ client: "A", port: "metadata", call: "get" }, "before", Number.POSITIVE_INFINITY, () => {
+    w.world.clock.jump(auditLimits.passMs / 32);
+  });
+  expect(await w.run(auditor.pass())).toMatchObject({ logs: 1, segmentsRemoved: 1 });
 });

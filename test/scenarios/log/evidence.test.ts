@@ -5,6 +5,7 @@ import { region } from "../../../lib/protocol/ids.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { countAnswer, countFailure, judgeSilence } from "../../../lib/protocol/log/owner-silence.ts";
 import type { LeaseStore } from "../../../lib/protocol/ports.ts";
+import { pause } from "../../../lib/protocol/waiting.ts";
 import { LOG, LogWorld, recordOf } from "./log-world.ts";
 
 const east = region("east");
@@ -69,6 +70,19 @@ test("an answer to one process keeps the others from taking over", async () => {
   expect(await judge(w)).toBe("heard");
   w.world.clock.jump(limits.ownerSilenceMs);
   expect(await judge(w)).toBe("unsure");
+});
+
+test("Q2: a function tells the others what it was answered before it stands still", async () => {
+  const { w } = await ownedByEast();
+  await count(w, 2, 0);
+  w.faults.at({ client: "Q", port: "lease" }, "before", Number.POSITIVE_INFINITY, () =>
+    pause(w.world.clock, 20),
+  );
+  const q = w.client("Q", "west");
+  expect(await q.append("b")).toEqual(["at 1"]); // forwarded
+  await q.release();
+  w.faults.hold({ client: "Q" }); // frozen
+  expect(await judge(w)).toBe("heard");
 });
 
 test("enough failures over enough time, neither alone", async () => {

@@ -5,7 +5,7 @@ import { ledgerKey } from "../../../lib/protocol/items.ts";
 import type { Lease } from "../../../lib/protocol/lease.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { pause } from "../../../lib/protocol/waiting.ts";
-import { LOG, LogWorld } from "./log-world.ts";
+import { LOG, LogWorld, recordOf, told } from "./log-world.ts";
 
 const world = () => LogWorld.make({ leases: true });
 
@@ -313,6 +313,24 @@ describe.each(["before", "after"] as const)("a call of a hand-off fails %s its e
       }
     }
   }, 30_000);
+});
+
+test("17, 18: a pen that is still on its way when it is let go of is laid down once it arrives", async () => {
+  const w = await world();
+  const [p, q] = [w.client("P"), w.client("Q")];
+  expect(await q.append("a")).toEqual(["at 0"]);
+  await q.release();
+  const slow = w.faults.hold({ client: "P", port: "lease", call: "write" }, "after", 1);
+  // P's request ends, for want of time, before its pen is there; the process then stands still.
+  const late = p.appends.append({ log: LOG, records: [recordOf("late")], timeoutMs: 100 });
+  expect(await w.run(told(late))).toBe("not_ready, side effects none");
+  const released = p.appends.release();
+  slow.release();
+  await w.run(released);
+  const started = w.world.clock.nowMs();
+  expect(await q.append("b")).toEqual(["at 1"]);
+  expect(w.world.clock.nowMs() - started).toBeLessThan(limits.leaseYieldMs);
+  expect(recoveries(w)).toBe(0);
 });
 
 describe("an opening that takes longer than a lease", () => {

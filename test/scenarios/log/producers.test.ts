@@ -1,7 +1,6 @@
 /** Stories of producers: each batch is once in the log and in its order, whoever writes and whatever is lost. */
 import { describe, expect, test } from "vitest";
 import type { FencelineError } from "../../../lib/protocol/errors.ts";
-import { region } from "../../../lib/protocol/ids.ts";
 import { appendLimits } from "../../../lib/protocol/log/append-limits.ts";
 import type { AppendAck, AppendRequest } from "../../../lib/protocol/log/operations.ts";
 import { LOG, type LogClient, LogWorld, recordOf } from "./log-world.ts";
@@ -346,21 +345,6 @@ describe("a segment without an entry", () => {
     const trimmed = await w.run(send(s, 0, ["a"]));
     expect(trimmed).toMatchObject({ ...positions(first), durableIn: [], duplicate: true });
     expect((await w.run(send(s, 2, ["c"]))).start.seqNum).toBe(2);
-  });
-});
-
-describe("a segment with control entries alone", () => {
-  test("keeps what is before it from the auditor (31): it may be replaced by one without any (24)", async () => {
-    const w = await LogWorld.make({ leases: true, forwarding: true, segmentBytesMax: 1 });
-    const [p, q] = [w.client("P", "east"), w.client("Q", "west")];
-    const first = await w.run(send(p, 0, ["a"]));
-    await w.run(p.appends.settle(LOG)); // rolls, and settles in the new segment
-    await w.trim(1);
-    expect(await w.audit()).toEqual([]);
-    await w.run(p.appends.transferOwner(LOG, region("west"))); // whose segment takes the item over
-    expect(await w.run(send(q, 0, ["a"]))).toMatchObject({ ...positions(first), duplicate: true });
-    expect(await w.run(send(q, 1, ["b"]))).toMatchObject({ start: { seqNum: 1 }, duplicate: false });
-    expect(await w.audit()).toEqual([0]);
   });
 });
 

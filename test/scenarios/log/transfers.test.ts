@@ -89,6 +89,38 @@ describe("a transfer", () => {
     expect(new Set(await owners(w))).toEqual(new Set(["east"]));
   });
 
+  test.each(["silent", "without its lease table"])(
+    "whose target is %s stops no append: the pen is laid down for a region that can own alone",
+    async (how) => {
+      const { w, p } = await ownedByEast();
+      if (how === "silent") w.faults.hold({ client: "P", port: "region", target: "west" });
+      else w.faults.fail({ client: "Q", port: "lease" });
+      const moving = p.appends.transferOwner(LOG, west).catch((error) => error.code);
+      await w.world.clock.advance(50);
+      const started = w.world.clock.nowMs();
+      expect(await p.append("b")).toEqual(["at 1"]);
+      expect(w.world.clock.nowMs() - started).toBeLessThan(100);
+      expect(await w.run(moving)).toBe("not_ready");
+      expect(await p.append("c")).toEqual(["at 2"]);
+      expect(await owners(w)).toEqual(["east"]); // one segment
+    },
+  );
+
+  test("that gives up on a slow append leaves the pen alone from then on", async () => {
+    const { w, p } = await ownedByEast();
+    const slow = w.faults.hold({ client: "P", port: "bookie", call: "add" }, "after");
+    const flying = p.sending("b", "c");
+    const moving = p.appends.transferOwner(LOG, west).catch((error) => error.code);
+    await w.world.clock.advance(1_000);
+    w.world.clock.jump(60_000); // the transfer's patience is over, and so is the append's
+    expect(await w.run(moving)).toBe("not_ready");
+    slow.release();
+    await w.run(flying);
+    const before = w.world.trace.filter(({ event }) => event === "lease-released").length;
+    for (let round = 0; round < 5; round++) await w.run(p.sending("x", "y", "z"));
+    expect(w.world.trace.filter(({ event }) => event === "lease-released")).toHaveLength(before);
+  });
+
   test("whose replies are lost, at every call, ends all the same", async () => {
     for (const nth of [1, 2, 3, 4]) {
       const { w, p, q } = await ownedByEast();
