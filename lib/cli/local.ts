@@ -48,7 +48,7 @@ export function addLocalCommands(program: Command, context: CommandContext): voi
     )
     .option("--data <dir>", "where everything is kept", DATA_DEFAULT)
     .option("--regions <list>", "how many regions, or their names with commas; 3 if the directory is new")
-    .option("--delay-ms <n>", "round trip between two regions", wholeNumber(0, 60_000), 0)
+    .addOption(delayOption())
     .option("--wan", "as far apart as the regions of AWS, with storage as slow as S3", false)
     .addOption(
       new Option("--trace <level>", "what the log tells of itself on standard error")
@@ -93,6 +93,13 @@ export function addLocalCommands(program: Command, context: CommandContext): voi
     .option("--data <dir>", "the directory of the running cloud", DATA_DEFAULT)
     .addOption(outputOption())
     .action((region: string, flags: BookieFlags) => addBookie(region, flags, context.streams));
+}
+
+function delayOption(): Option {
+  return new Option("--delay-ms <n>", "round trip between two regions; not with --wan")
+    .argParser(wholeNumber(0, 60_000))
+    .default(0)
+    .conflicts("wan");
 }
 
 function mannerOption(): Option {

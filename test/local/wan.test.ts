@@ -13,6 +13,12 @@ import { RunningCloud } from "./running-cloud.ts";
 
 const [east1, east2, west2] = [region("us-east-1"), region("us-east-2"), region("us-west-2")];
 
+test("distances are those measured, or one that is given, not both", async () => {
+  const { code, err } = await run(["local", "--delay-ms", "5", "--wan"]);
+  expect(code).toBe(2);
+  expect(err).toContain("'--delay-ms <n>' cannot be used with option '--wan'");
+});
+
 test("distances are those measured; unknown regions are far, a region is near itself", () => {
   expect(asMeasured(west2, east2)).toBe(50.5);
   expect(asMeasured(east1, west2)).toBe(64.4);
