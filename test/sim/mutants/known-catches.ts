@@ -40,7 +40,6 @@ export const knownCatches: Readonly<Record<string, number>> = {
   "reader-counts-recovered-copies": 14,
   "reader-counts-too-few-originals": 8,
   "regions-count-for-negatives-only": 92,
-  "regions-count-for-negatives": 148,
   "nothing-yet-on-old-metadata": 2,
   "nothing-yet-without-asking-metadata": 2,
   "two-answers-of-nothing-are-enough": 3,
