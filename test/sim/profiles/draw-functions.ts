@@ -153,6 +153,17 @@ export function leaseOutages(scene: Scene, count: number): Fault[] {
   });
 }
 
+/** Times in which whoever takes a lease, or leaves one, often does not hear that it was done. */
+export function leasesInDoubt(scene: Scene, count: number): Fault[] {
+  const { random, calmMs } = scene;
+  return Array.from({ length: count }, (): MessageFault => {
+    const [fromMs, toMs] = windowIn(random, calmMs);
+    const kind = random.pick(["failed-after", "reply-lost"] as const);
+    const probability = random.between(0.3, 0.8);
+    return { kind, wire: "lease", from: "*", to: "*", probability, fromMs, toMs };
+  });
+}
+
 /** A region that is away takes its lease table with it. */
 export function withLeases(faults: readonly Fault[]): Fault[] {
   return faults.flatMap((fault): Fault[] => {

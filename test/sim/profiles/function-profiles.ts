@@ -16,6 +16,7 @@ import {
   functionMessageFaults,
   functionsOf,
   leaseOutages,
+  leasesInDoubt,
   oneWayCuts,
   stricken,
   withLeases,
@@ -48,6 +49,7 @@ const functionProfiles: readonly FunctionProfile[] = [
       ...some(scene, 0.5, () => messageFaults(scene, 0.3, 0.1)),
       ...some(scene, 0.5, () => rollingOutages(scene, scene.random.integer(4, 20))),
       ...some(scene, 0.2, () => bookieOutages(scene, scene.random.integer(1, 2))),
+      ...some(scene, 0.4, () => leasesInDoubt(scene, scene.random.integer(1, 4))),
     ],
   },
   {
