@@ -1,5 +1,6 @@
 /** Stories of tails that a reader cannot decide, because bookies of the tail are down (rule 14). */
 import { expect, test } from "vitest";
+import { ledgerId } from "../../../lib/protocol/ids.ts";
 import { LOG, LogWorld } from "./log-world.ts";
 
 /** The last record of an idle log is on B0 and B1; then B0 is gone, and one Original is no ACK set. */
@@ -66,4 +67,25 @@ test("14: settling an idle, a closed and an empty log changes nothing that was a
   await w.run(p.appends.settle(LOG));
   expect(await p.append("b")).toEqual(["at 1"]);
   expect(await w.client("T", "north").read(0)).toEqual(["a", "b"]);
+});
+
+test("14, 10: a recovery that came to nothing hides the tail from readers, not from its writer: settling ends it", async () => {
+  const { w, owner } = await undecidedTail();
+  const id = ledgerId(Number((await w.chain())[0]));
+  const failing = w.faults.fail({ client: "R", port: "bookie" });
+  await w.run(
+    w
+      .client("R", "west")
+      .appends.recoverLedger(id)
+      .catch(() => undefined),
+  );
+  failing();
+  expect(await w.ledgerState(id)).toBe("IN_RECOVERY");
+  expect(await owner.append("c")).toEqual(["at 2"]);
+  w.faults.fail({ client: "T", port: "bookie", target: "B0" });
+  const t = w.client("T", "west");
+  expect(await w.run(t.reads.tail(LOG, "strong"))).toMatchObject({ tail: 3, upToDate: true });
+  expect(await w.ledgerState(id)).toBe("CLOSED");
+  expect(await owner.append("d")).toEqual(["at 3"]);
+  expect(await t.read(0)).toEqual(["a", "b", "c", "d"]);
 });
