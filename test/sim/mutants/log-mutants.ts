@@ -91,7 +91,7 @@ export const logMutants: readonly Mutant[] = [
         to: "    if (openAndLast || ledgerId >= 0) return done(tail, true, segment);",
       },
     ],
-    profiles: ALL,
+    profiles: ["lives"],
   },
   {
     name: "reader-wants-the-last-segment-open",
