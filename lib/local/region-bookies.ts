@@ -1,5 +1,5 @@
 /** All bookies as one region's functions reach them: a function call, through both regions' switches. */
-import { unavailable } from "../protocol/errors.ts";
+import { absentBookie } from "../protocol/bookie/absent-bookie.ts";
 import type { BookieId } from "../protocol/ids.ts";
 import type { BookieAddress } from "../protocol/place.ts";
 import type { Bookie, Bookies, Clock } from "../protocol/ports.ts";
@@ -36,7 +36,7 @@ export class RegionBookies implements Bookies {
     const known = this.#reached.get(id);
     if (known !== undefined) return known;
     const found = this.fields.bookies.find((one) => one.address.id === id);
-    if (found === undefined) return gatedBookie(nobody(id), this.fields.outgoing);
+    if (found === undefined) return gatedBookie(absentBookie(id, "this cloud"), this.fields.outgoing);
     const bookie = reached(found, this.fields);
     this.#reached.set(id, bookie);
     return bookie;
@@ -50,23 +50,4 @@ function reached({ bookie, region, power }: LocalBookie, fields: RegionBookiesFi
     const there = () => region.call(what, () => power.call(what, call, signal), signal);
     return outgoing(what, () => roundTrip(clock, delayMs, there, signal), signal);
   });
-}
-
-/** A member of an old ensemble that this cloud does not have: its calls reject. */
-function nobody(id: BookieId): Bookie {
-  const reject = async (): Promise<never> => {
-    throw unavailable(`this cloud has no bookie ${id}`, "none");
-  };
-  return {
-    id,
-    add: reject,
-    read: reject,
-    tail: reject,
-    fence: reject,
-    recoveryRead: reject,
-    recoveryAdd: reject,
-    seal: reject,
-    deleteEntries: reject,
-    forget: reject,
-  };
 }
