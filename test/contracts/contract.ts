@@ -63,10 +63,11 @@ export function describeContract<P>(contract: Contract<P>): void {
     async function run(one: ContractCase<P>, lose?: Lose): Promise<{ calls: number; lost: number }> {
       const opened = one.fresh ? await contract.open() : shared;
       const edge = lossyEdge(lose ?? loseNothing);
+      const mayLose = lose !== undefined && lose !== loseNothing;
       try {
         await one.run(
           opened.port(lose === undefined ? undefined : edge.wrap),
-          new Scope(contract.many, contract.isFaulty),
+          new Scope(contract.many, contract.isFaulty === true || mayLose),
         );
       } finally {
         if (one.fresh) await opened.close();

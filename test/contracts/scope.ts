@@ -22,7 +22,7 @@ export class Scope {
   /** For tokens; what a case draws from it decides nothing else. */
   readonly random: Random = new SeededRandom(this.#run, "contract");
 
-  /** `many`: keys that a case stores to see pages of them. `isFaulty`: as the contract says of its store. */
+  /** `many`: keys that a case stores to see pages of them. `isFaulty`: replies may be lost in this run. */
   constructor(
     readonly many = 10_000,
     readonly isFaulty = false,
