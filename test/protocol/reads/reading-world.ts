@@ -3,11 +3,11 @@
 import type { CallSignal } from "../../../lib/protocol/call-abort.ts";
 import { bookieId, region } from "../../../lib/protocol/ids.ts";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";
-import type { Clock, Timer } from "../../../lib/protocol/ports.ts";
 import type { ReaderPlace } from "../../../lib/protocol/reads/distance.ts";
 import { ReadPolicy } from "../../../lib/protocol/reads/read-policy.ts";
 import type { Judgement } from "../../../lib/protocol/reads/replica-read.ts";
 import { type SpeculativeAnswer, speculativeRead } from "../../../lib/protocol/reads/speculative-read.ts";
+import { VirtualClock } from "../../bench/reads/virtual-time.ts";
 import { Scheduler } from "../../sim/scheduler.ts";
 import { SeededRandom } from "../../sim/seeded-random.ts";
 
@@ -34,41 +34,20 @@ export function bookieAt(name: string, place: string): BookieAddress {
 }
 
 /** Virtual time that can also stand still for the process while it goes on for the rest of the world. */
-export class ProcessClock implements Clock {
-  pendingTimers = 0;
+export class ProcessClock extends VirtualClock {
   #frozenMs = 0;
 
-  constructor(private readonly scheduler: Scheduler) {}
-
-  nowMs(): number {
-    return this.monotonicMs();
+  override nowMs(): number {
+    return super.nowMs() + this.#frozenMs;
   }
 
-  monotonicMs(): number {
-    return this.scheduler.nowMs + this.#frozenMs;
+  override monotonicMs(): number {
+    return super.monotonicMs() + this.#frozenMs;
   }
 
   /** No timer fires and no answer arrives for so long. */
   freeze(durationMs: number): void {
     this.#frozenMs += durationMs;
-  }
-
-  startTimer(delayMs: number, fire: () => void): Timer {
-    this.pendingTimers += 1;
-    let isPending = true;
-    const end = () => {
-      if (isPending) this.pendingTimers -= 1;
-      isPending = false;
-    };
-    const event = this.scheduler.after(delayMs, () => {
-      end();
-      fire();
-    });
-    const cancel = () => {
-      end();
-      this.scheduler.cancel(event);
-    };
-    return { cancel };
   }
 }
 
