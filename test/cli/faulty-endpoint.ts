@@ -8,6 +8,16 @@ import { FakeLogs, here } from "../api/fake-log.ts";
 /** What happens to the next append: its request is lost, or its answer, or it takes effect after the next. */
 export type AppendFault = "request lost" | "answer lost" | "late";
 
+/** What may be lost or late of an append and its repetitions, each with its name. */
+export const appendFaults: readonly (readonly [string, readonly AppendFault[]])[] = [
+  ["nothing lost", []],
+  ["requests lost", ["request lost", "request lost"]],
+  ["an answer lost", ["answer lost"]],
+  ["a request, then an answer lost", ["request lost", "answer lost"]],
+  ["a copy that arrives behind its own repetition", ["late"]],
+  ["late copies, and an answer lost", ["late", "late", "answer lost"]],
+];
+
 export class FaultyEndpoint implements AsyncDisposable {
   readonly logs = new FakeLogs();
   /** Taken by appends in turn. */

@@ -4,7 +4,7 @@ import { LogProducer } from "../../lib/client/log-producer.ts";
 import { FencelineError } from "../../lib/protocol/errors.ts";
 import { logName } from "../../lib/protocol/ids.ts";
 import { ProducerTable } from "../../lib/protocol/log/producer-table.ts";
-import { type AppendFault, FaultyEndpoint } from "./faulty-endpoint.ts";
+import { type AppendFault, appendFaults, FaultyEndpoint } from "./faulty-endpoint.ts";
 
 const bytes = (...bodies: string[]) => bodies.map((body) => Buffer.from(body, "latin1"));
 
@@ -24,14 +24,7 @@ const stamps = (endpoint: FaultyEndpoint) =>
   });
 
 describe("a batch is in the log once, in the order of the calls (K1)", () => {
-  test.each<readonly [string, readonly AppendFault[]]>([
-    ["nothing lost", []],
-    ["requests lost", ["request lost", "request lost"]],
-    ["an answer lost", ["answer lost"]],
-    ["a request, then an answer lost", ["request lost", "answer lost"]],
-    ["a copy that arrives behind its own repetition", ["late"]],
-    ["late copies, and an answer lost", ["late", "late", "answer lost"]],
-  ])("%s", async (_, faults) => {
+  test.each(appendFaults)("%s", async (_, faults) => {
     await using endpoint = await endpointWithLog();
     const producer = producerOf(endpoint);
     await producer.append(bytes("a", "b"));

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { BatchInDoubtError } from "../../lib/client/batch-outcome.ts";
 import { type AppendMode, OrderedAppend, PlaceTakenError } from "../../lib/client/ordered-append.ts";
 import { FencelineError } from "../../lib/protocol/errors.ts";
-import { type AppendFault, FaultyEndpoint } from "./faulty-endpoint.ts";
+import { type AppendFault, appendFaults, FaultyEndpoint } from "./faulty-endpoint.ts";
 
 const bytes = (...bodies: string[]) => bodies.map((body) => Buffer.from(body, "latin1"));
 const text = (...bodies: string[]) => ({ records: bodies.map((body) => ({ body })) });
@@ -26,14 +26,7 @@ function appendTo(endpoint: FaultyEndpoint, mode: AppendMode, at: number, patien
 }
 
 describe.each(["exclusive", "resume"] as const)("%s", (mode) => {
-  test.each<readonly [string, readonly AppendFault[]]>([
-    ["nothing lost", []],
-    ["requests lost", ["request lost", "request lost"]],
-    ["an answer lost", ["answer lost"]],
-    ["a request, then an answer lost", ["request lost", "answer lost"]],
-    ["a copy that arrives behind its own repetition", ["late"]],
-    ["late copies, and an answer lost", ["late", "late", "answer lost"]],
-  ])("%s: each batch once, in order", async (_, faults) => {
+  test.each(appendFaults)("%s: each batch once, in order", async (_, faults) => {
     await using endpoint = await endpointWithLog();
     const append = appendTo(endpoint, mode, 0);
     await append.append(bytes("a", "b"));
