@@ -7,6 +7,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import { ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { InvokeCommand } from "@aws-sdk/client-lambda";
 import { ListObjectsV2Command } from "@aws-sdk/client-s3";
+import { NodeHttpHandler } from "@smithy/node-http-handler";
 import { afterEach, describe, expect, it } from "vitest";
 import {
   BOOKIE_WAITS,
@@ -115,6 +116,7 @@ describe("waits", () => {
     const { requestHandler } = client?.config ?? expect.fail(`no client ${name}`);
     // The handler resolves what it was given when it is first used.
     await requestHandler.handle({} as never).catch(() => undefined);
+    if (!(requestHandler instanceof NodeHttpHandler)) expect.fail("another handler of requests");
     expect(requestHandler.httpHandlerConfigs()).toMatchObject({
       connectionTimeout: HURRIED.connectMs,
       requestTimeout: HURRIED.answerMs,
