@@ -4,10 +4,10 @@ import { region } from "../../../lib/protocol/ids.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { Auditor } from "../../../lib/protocol/log/audit.ts";
 import { auditLimits } from "../../../lib/protocol/log/audit-limits.ts";
-import { LOG, LogWorld } from "./log-world.ts";
+import { LOG, LogWorld, type LogWorldFields } from "./log-world.ts";
 
 /** P in the east owns the log and has appended "a". */
-async function ownedByEast(fields: { readonly segmentBytesMax?: number } = {}) {
+async function ownedByEast(fields: Pick<LogWorldFields, "segmentBytesMax" | "segmentAgeMaxMs"> = {}) {
   const w = await LogWorld.make({ leases: true, forwarding: true, ...fields });
   const [p, q] = [w.client("P", "east"), w.client("Q", "west")];
   expect(await p.append("a")).toEqual(["at 0"]);
@@ -133,6 +133,23 @@ describe("a hibernated library writer thaws after the seal age (15)", () => {
       expect((await w.client("Q2", "west").append("s"))[0]).toMatch(/^at /);
     },
   );
+
+  test("idle all the time, and its ledger forgotten: nothing is acknowledged there, and it follows the log", async () => {
+    // Its age alone would not make it look for the next segment.
+    const { w, p, q } = await ownedByEast({ segmentAgeMaxMs: 3 * limits.sealAgeMs });
+    w.faults.hold({ client: "Q", port: "region", target: "east" });
+    expect(await q.append("q")).toEqual(["at 1"]);
+    await w.trim(1);
+    await pass(w, "west");
+    w.world.clock.jump(auditLimits.ageMs);
+    await pass(w, "east");
+    w.world.clock.jump(limits.sealAgeMs);
+    expect((await pass(w, "east")).verdicts.forgotten).toBeGreaterThan(0);
+    const told = await p.append("after", "and after that");
+    expect(told[1]).toMatch(/^at /);
+    await judge(w, "after", told[0] ?? "", 1);
+    await judge(w, "and after that", told[1] ?? "", 1);
+  });
 
   test("idle all the time, it finds out at its next append, and follows the log", async () => {
     const { w, p, q } = await ownedByEast();
