@@ -74,6 +74,38 @@ describe("an owner freezes in mid-append, and thaws after another region has tak
   });
 });
 
+describe.each(["before", "after"] as const)("a process freezes %s any call of an append", (moment) => {
+  test.each(["east", "west"])("and thaws an hour after one in the %s went on", async (where) => {
+    let frozenAt = 0;
+    for (let isFrozen = true; isFrozen; frozenAt++) {
+      const w = await LogWorld.make({ leases: true });
+      const q = w.client("Q", where);
+      const before = w.client("before");
+      expect(await before.append("a")).toEqual(["at 0"]);
+      await before.release();
+      let thaw = () => {};
+      const thawed = new Promise<void>((resolve) => (thaw = resolve));
+      let count = 0;
+      // From that call on nothing of it goes on.
+      w.faults.at({ client: "P" }, moment, Number.POSITIVE_INFINITY, () =>
+        count++ < frozenAt ? undefined : thawed,
+      );
+      const late = w.client("P").sending("frozen");
+      await w.idle();
+      isFrozen = count > frozenAt;
+      const [first = ""] = await q.append("q");
+      expect(first, `call ${frozenAt}`).toMatch(/^at /);
+      w.world.clock.jump(3_600_000);
+      thaw();
+      const [outcome = ""] = await w.run(late);
+      expect((await q.append("r"))[0], `call ${frozenAt}`).toMatch(/^at /);
+      await judge(w, "frozen", outcome);
+      await judge(w, "q", first);
+    }
+    expect(frozenAt).toBeGreaterThan(8);
+  });
+});
+
 describe("a name is deleted and created again under a zombie", () => {
   test.each(["before", "after"] as const)(
     "frozen %s its adds: nothing of its former life is in the new log",
