@@ -3,13 +3,13 @@ import { describe, expect, it } from "vitest";
 import {
   type BookieSettings,
   bookieVariables,
-  EnvironmentError,
   type RegionSettings,
   readBookieSettings,
   readRegionSettings,
   regionVariables,
   storageOf,
 } from "../lib/environment.ts";
+import { EnvironmentError } from "../lib/given-variables.ts";
 
 const settings: RegionSettings = {
   deployment: "glog",
@@ -28,6 +28,7 @@ const bookie: BookieSettings = {
   logLevel: "INFO",
   bookieId: "eu-west-1.b1~q7",
   bucket: "glog-b1-q7",
+  access: "read",
 };
 
 describe("the environment of the functions", () => {
@@ -44,6 +45,8 @@ describe("the environment of the functions", () => {
     expect(() => regionVariables(noHome)).toThrow(EnvironmentError);
     expect(() => regionVariables({ ...settings, bookies: [] })).toThrow("FENCELINE_BOOKIES");
     expect(() => bookieVariables({ ...bookie, bookieId: "b1" })).toThrow("region.name~storage");
+    const all = { ...bookie, access: "all" as BookieSettings["access"] };
+    expect(() => bookieVariables(all)).toThrow("FENCELINE_ACCESS");
   });
 
   it.each([

@@ -59,7 +59,13 @@ const environment = {
   AWS_ACCESS_KEY_ID: "none",
   AWS_SECRET_ACCESS_KEY: "none",
   AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
-  ...bookieVariables({ deployment: "bench", logLevel: "ERROR", bookieId: "us-east-1.b1~s1", bucket: "b" }),
+  ...bookieVariables({
+    deployment: "bench",
+    logLevel: "ERROR",
+    bookieId: "us-east-1.b1~s1",
+    bucket: "b",
+    access: "write",
+  }),
   ...regionVariables({
     deployment: "bench",
     logLevel: "ERROR",
