@@ -31,6 +31,10 @@ export type BookieAccess = (typeof bookieAccesses)[number];
 /** Attribute names of the tables' keys; all are strings. The lease table has a partition key alone. */
 export const tableKeys = { partition: "pk", sort: "sk" } as const;
 
+/** How S3 keeps entries; lib/infra/topology/storage-class.ts says why no other. */
+export const storageClasses = ["STANDARD", "INTELLIGENT_TIERING", "STANDARD_IA"] as const;
+export type StorageClass = (typeof storageClasses)[number];
+
 /** One bookie, its bucket's identity being part of its id: `region.name~storage` (rule 21). */
 export interface BookieEntry {
   readonly id: string;
@@ -92,6 +96,8 @@ export interface BookieSettings extends CommonSettings {
   /** The bucket that holds its slots, and nothing else. */
   readonly bucket: string;
   readonly access: BookieAccess;
+  /** Of entries that are written from now on; those that are there stay as they are. */
+  readonly storageClass: StorageClass;
 }
 
 /** Variables by name, as Lambda takes them. All of a function's together may have 4 KB. */
@@ -108,6 +114,7 @@ const names = {
   bookieId: "FENCELINE_BOOKIE_ID",
   bucket: "FENCELINE_BUCKET",
   access: "FENCELINE_ACCESS",
+  storageClass: "FENCELINE_STORAGE_CLASS",
 } as const;
 
 export function regionVariables(settings: RegionSettings): Variables {
@@ -129,6 +136,7 @@ export function bookieVariables(settings: BookieSettings): Variables {
     [names.bookieId]: settings.bookieId,
     [names.bucket]: settings.bucket,
     [names.access]: settings.access,
+    [names.storageClass]: settings.storageClass,
   });
 }
 
@@ -158,6 +166,7 @@ export function readBookieSettings(given: GivenVariables): BookieSettings {
     bookieId,
     bucket: text(given, names.bucket),
     access: oneOf(given, names.access, bookieAccesses),
+    storageClass: oneOf(given, names.storageClass, storageClasses),
   };
 }
 

@@ -29,6 +29,7 @@ const bookie: BookieSettings = {
   bookieId: "eu-west-1.b1~q7",
   bucket: "glog-b1-q7",
   access: "read",
+  storageClass: "STANDARD_IA",
 };
 
 describe("the environment of the functions", () => {
@@ -47,6 +48,8 @@ describe("the environment of the functions", () => {
     expect(() => bookieVariables({ ...bookie, bookieId: "b1" })).toThrow("region.name~storage");
     const all = { ...bookie, access: "all" as BookieSettings["access"] };
     expect(() => bookieVariables(all)).toThrow("FENCELINE_ACCESS");
+    const glacier = { ...bookie, storageClass: "GLACIER" as BookieSettings["storageClass"] };
+    expect(() => bookieVariables(glacier)).toThrow("FENCELINE_STORAGE_CLASS");
   });
 
   it.each([

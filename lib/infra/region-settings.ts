@@ -63,6 +63,7 @@ export function bookieSettings(
     bookieId: names.bookieId(bookie.region, bookie.bookie),
     bucket: bookie.bucket,
     access: bookie.access,
+    storageClass: topology.storageClass,
   };
 }
 

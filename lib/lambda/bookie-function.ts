@@ -24,12 +24,13 @@ export class BookieFunction {
 
   /** `pathStyle`: for emulators that have no names for buckets. */
   constructor(settings: BookieSettings, region: string, pathStyle: boolean) {
-    const { bookieId: id, bucket, access } = settings;
+    const { bookieId: id, bucket, access, storageClass } = settings;
     const client = s3Client(region, S3_WAITS, pathStyle);
     this.#access = access;
     this.#trace = new FunctionTrace(settings, access === "read" ? "reader" : "bookie", region);
     this.#storage = storageOf(id);
-    this.#store = new S3EntryStore({ client, bucket, clock: this.#clock, random: new SystemRandom() });
+    const chance = { clock: this.#clock, random: new SystemRandom() };
+    this.#store = new S3EntryStore({ client, bucket, storageClass, ...chance });
     this.#bookie = new StoredBookie({
       id: bookieId(id),
       storage: this.#storage,

@@ -65,6 +65,7 @@ const environment = {
     bookieId: "us-east-1.b1~s1",
     bucket: "b",
     access: "write",
+    storageClass: "STANDARD",
   }),
   ...regionVariables({
     deployment: "bench",

@@ -110,6 +110,15 @@ describe("the metadata table", { timeout: 180_000 }, () => {
   });
 });
 
+test("each function of a bookie is told how entries are kept", { timeout: 180_000 }, () => {
+  const all = templatesOf({ ...topologyOf(1, home), storageClass: "INTELLIGENT_TIERING" });
+  for (const name of ["bookie-b1", "reader-b1", "bookie-b2", "reader-b2"]) {
+    const variables = variablesOf(regionTemplate(all, "us-east-1"), `glog-${name}`);
+    const { storageClass } = readBookieSettings({ ...variables, FENCELINE_BUCKET: "a token" });
+    expect(storageClass).toBe("INTELLIGENT_TIERING");
+  }
+});
+
 describe.each([
   [1, strong],
   [2, withWitness],

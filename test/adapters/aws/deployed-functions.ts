@@ -152,7 +152,8 @@ async function deployed<T>(
       );
       for (const access of bookieAccesses) {
         const { functionName: name } = access === "read" ? asReader(bookie) : bookie;
-        const settings = { deployment: "emulated", logLevel: "INFO", bookieId: id, bucket, access } as const;
+        const common = { deployment: "emulated", logLevel: "INFO", storageClass: "STANDARD_IA" } as const;
+        const settings = { ...common, bookieId: id, bucket, access };
         await create(client, name, code.get("bookie"), bookieVariables(settings));
       }
     }
