@@ -31,6 +31,10 @@ export type BookieAccess = (typeof bookieAccesses)[number];
 /** Attribute names of the tables' keys; all are strings. The lease table has a partition key alone. */
 export const tableKeys = { partition: "pk", sort: "sk" } as const;
 
+/** How API Gateway takes a function's answers: whole, or as they come. */
+export const responseTransfers = ["buffered", "stream"] as const;
+export type ResponseTransfer = (typeof responseTransfers)[number];
+
 /** How S3 keeps entries; lib/infra/topology/storage-class.ts says why no other. */
 export const storageClasses = ["STANDARD", "INTELLIGENT_TIERING", "STANDARD_IA"] as const;
 export type StorageClass = (typeof storageClasses)[number];
@@ -88,6 +92,8 @@ export interface RegionSettings extends CommonSettings {
   /** The lease table of the function's own region. */
   readonly leaseTable: string;
   readonly defaultReplication: ReplicationEntry;
+  /** Of the `read` function's answers; those of the others are small. */
+  readonly reads: ResponseTransfer;
 }
 
 /** Of a bookie function. */
@@ -111,6 +117,7 @@ const names = {
   metadata: "FENCELINE_METADATA",
   leaseTable: "FENCELINE_LEASE_TABLE",
   defaultReplication: "FENCELINE_DEFAULT_REPLICATION",
+  reads: "FENCELINE_READS",
   bookieId: "FENCELINE_BOOKIE_ID",
   bucket: "FENCELINE_BUCKET",
   access: "FENCELINE_ACCESS",
@@ -127,6 +134,7 @@ export function regionVariables(settings: RegionSettings): Variables {
     [names.metadata]: JSON.stringify(settings.metadata),
     [names.leaseTable]: settings.leaseTable,
     [names.defaultReplication]: JSON.stringify(settings.defaultReplication),
+    [names.reads]: settings.reads,
   });
 }
 
@@ -154,6 +162,7 @@ export function readRegionSettings(given: GivenVariables): RegionSettings {
     metadata: readMetadata(given),
     leaseTable: text(given, names.leaseTable),
     defaultReplication: readReplication(given),
+    reads: oneOf(given, names.reads, responseTransfers),
   };
 }
 

@@ -22,6 +22,7 @@ const settings: RegionSettings = {
   metadata: { table: "glog-metadata", mode: "home", homeRegion: "eu-west-1", replicas: ["eu-west-1"] },
   leaseTable: "glog-leases",
   defaultReplication: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },
+  reads: "buffered",
 };
 const bookie: BookieSettings = {
   deployment: "glog",
@@ -65,6 +66,7 @@ describe("the environment of the functions", () => {
     ["FENCELINE_METADATA", '{"table":"m","mode":"strong","homeRegion":"a","replicas":["a"]}', "only there"],
     ["FENCELINE_DEFAULT_REPLICATION", '{"ensembleSize":0}', "ensembleSize to be an integer from 1 on"],
     ["FENCELINE_LEASE_TABLE", "", "not empty"],
+    ["FENCELINE_READS", "often", "one of buffered, stream"],
   ])("E2: %s = %s is refused, with what is allowed", (name, value, words) => {
     const given = { ...regionVariables(settings), [name]: value };
     expect(() => readRegionSettings(given)).toThrow(EnvironmentError);

@@ -44,6 +44,7 @@ export function regionSettings(
     },
     leaseTable: names.leaseTable,
     defaultReplication: defaultReplication(topology),
+    reads: topology.reads,
   };
 }
 

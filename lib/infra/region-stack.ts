@@ -52,6 +52,7 @@ export class RegionStack extends Stack {
     const { api } = new HttpApi(this, "Http", {
       names,
       retentionDays: topology.retentionDays,
+      reads: topology.reads,
       functions: { append: append.function, read: read.function },
     });
     const schedule = new AuditorSchedule(this, "Audit", { names, auditor: auditor.function });

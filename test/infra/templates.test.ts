@@ -6,6 +6,7 @@ import type { Topology } from "../../lib/infra/topology/topology.ts";
 import {
   five,
   home,
+  parsed,
   regionTemplate,
   resourcesOf,
   strong,
@@ -117,6 +118,43 @@ test("each function of a bookie is told how entries are kept", { timeout: 180_00
     const { storageClass } = readBookieSettings({ ...variables, FENCELINE_BUCKET: "a token" });
     expect(storageClass).toBe("INTELLIGENT_TIERING");
   }
+});
+
+describe("the answers of reads", { timeout: 180_000 }, () => {
+  const integrationsOf = (reads: Topology["reads"]) => {
+    const template = regionTemplate(templatesOf({ ...topologyOf(1, home), reads }), "us-east-1");
+    const methods = Object.values(template.findResources("AWS::ApiGateway::Method"));
+    return methods.map(({ Properties }) => ({
+      serves: JSON.stringify(Properties.Integration.Uri).includes("FunctionsRead") ? "read" : "append",
+      transfer: Properties.Integration.ResponseTransferMode,
+      path: /(\d{4}-\d\d-\d\d).*\/((?:response-streaming-)?invocations)/
+        .exec(JSON.stringify(Properties.Integration.Uri))
+        ?.slice(1)
+        .join(" "),
+      type: Properties.Integration.Type,
+    }));
+  };
+
+  test("are streamed if the topology says so, and no others", () => {
+    const all = integrationsOf("stream");
+    const kinds = new Set(
+      all.map(({ serves, transfer, path, type }) => `${serves} ${transfer} ${path} ${type}`),
+    );
+    expect([...kinds].sort()).toEqual([
+      "append undefined 2015-03-31 invocations AWS_PROXY",
+      "read STREAM 2021-11-15 response-streaming-invocations AWS_PROXY",
+    ]);
+    const template = regionTemplate(templatesOf({ ...topologyOf(1, home), reads: "stream" }), "us-east-1");
+    expect(readRegionSettings(variablesOf(template, "glog-read")).reads).toBe("stream");
+    expect(parsed({ ...topologyOf(1, home), reads: undefined }).reads).toBe("buffered");
+  });
+
+  test("are given whole by default", () => {
+    const all = integrationsOf("buffered");
+    expect(new Set(all.map(({ serves, transfer, path }) => `${serves} ${transfer} ${path}`))).toEqual(
+      new Set(["append undefined 2015-03-31 invocations", "read undefined 2015-03-31 invocations"]),
+    );
+  });
 });
 
 describe.each([

@@ -162,7 +162,7 @@ describe("how entries are kept", () => {
   test.each([
     ["GLACIER", "restored for hours"],
     ["DEEP_ARCHIVE", "restored for hours"],
-    ["GLACIER_IR", "each put costs four times"],
+    ["GLACIER_IR", "a put costs four times"],
     ["ONEZONE_IA", "racks would not tell"],
     ["EXPRESS_ONEZONE", "list in no order"],
     ["REDUCED_REDUNDANCY", "loses objects"],

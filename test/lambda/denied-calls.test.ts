@@ -25,6 +25,7 @@ const settings: RegionSettings = {
   metadata: { table: "glog-metadata", mode: "home", homeRegion: "us-east-1", replicas: ["us-east-1"] },
   leaseTable: "glog-leases",
   defaultReplication: { ensembleSize: 1, writeQuorum: 1, ackQuorum: 1, minRegions: 1 },
+  reads: "buffered",
 };
 
 function worldOver(status: number, name: string) {

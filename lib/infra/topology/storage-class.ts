@@ -14,7 +14,7 @@ const unfit: Readonly<Record<string, string>> = {
     "and live in one zone and in some regions only",
   REDUCED_REDUNDANCY: "it loses objects by design",
   GLACIER_IR:
-    "each put costs four times as much, each read is charged by the GB, and 90 days are billed at least",
+    "a put costs four times as much, each read is charged by the GB, and 90 days are billed at least",
   GLACIER: "its objects have to be restored for hours before they can be read",
   DEEP_ARCHIVE: "its objects have to be restored for hours before they can be read",
   OUTPOSTS: "it is on hardware of one's own and in no region",

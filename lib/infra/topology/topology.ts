@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { storageClasses } from "../../environment.ts";
+import { responseTransfers, storageClasses } from "../../environment.ts";
 import { storageClassRefusal } from "./storage-class.ts";
 import { topologyFaults } from "./topology-faults.ts";
 
@@ -63,6 +63,8 @@ const schema = z.strictObject({
   regions: z.array(z.strictObject({ name: regionName, bookies: z.array(bookie).min(1) })).min(1),
   /** S3's name for how entries are kept. */
   storageClass: z.enum(storageClasses, { error: ({ input }) => storageClassRefusal(input) }),
+  /** How API Gateway takes the answers to reads. `stream`: also those of more than 6 MB. */
+  reads: z.enum(responseTransfers).default("buffered"),
   /** Quorum sizes that the topology must admit; a log whose creator chooses none gets the first. */
   presets: z.array(preset).min(1),
   /** How long the functions' own logs are kept. */

@@ -139,6 +139,7 @@ async function deployed<T>(
       metadata: { table: metadata, mode: "home", homeRegion: HOME, replicas: [HOME] },
       leaseTable,
       defaultReplication: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },
+      reads: "buffered",
     });
     for (const name of ["append", "read", "auditor"] as const) {
       const variables = regionVariables(settings(name === "read" ? "read" : "write"));

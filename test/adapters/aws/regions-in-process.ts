@@ -61,6 +61,7 @@ export async function regionsInProcess(emulator: MiniStack, faults: FaultLayer):
       metadata: { table: metadata, mode: "home", homeRegion: HOME, replicas: [HOME] },
       leaseTable: (await newTable(emulator, ["pk"], region)).table.name,
       defaultReplication: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },
+      reads: "buffered",
     };
     const world = regionWorld(settings, region, "append", aws);
     for (const one of world.bookies) await untilDone(() => registerBookie(world.ports, one));
