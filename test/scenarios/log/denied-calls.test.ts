@@ -88,3 +88,21 @@ test("F5: a transfer that would have to ask is refused, and moves nothing", asyn
   expect(await outcome(w, q.appends.transferOwner(LOG, region("west")))).toBeInstanceOf(CallDenied);
   expect(await owners(w)).toEqual(["east"]);
 });
+
+test.each(["west", "north"])(
+  "F4, F5: a draining region that may not call %s leaves its log to another one",
+  async (target) => {
+    const w = await LogWorld.make({ leases: true, forwarding: true });
+    const p = w.client("P", "east");
+    for (const name of ["west", "north"]) w.client(name, name);
+    expect(await p.append("a")).toEqual(["at 0"]);
+    w.faults.at({ client: "P", port: "region", target }, "before", Number.POSITIVE_INFINITY, () => {
+      throw new CallDenied("P may not");
+    });
+    const states = { bookies: new Map(), regions: new Map([[region("east"), "draining" as const]]) };
+    p.ports.topology.states = () => states;
+    expect(await p.append("b")).toEqual(["at 1"]);
+    const other = target === "west" ? "north" : "west";
+    expect((await owners(w)).at(-1)).toBe(other);
+  },
+);
