@@ -6,24 +6,26 @@
 import { type StorageClass, storageClasses } from "../../environment.ts";
 
 /** Why a class that S3 has is none for slots. */
-const unfit: Readonly<Record<string, string>> = {
-  ONEZONE_IA:
-    "S3 chooses its one zone and does not say which, so that racks would not tell what is lost together",
-  EXPRESS_ONEZONE:
-    "its directory buckets list in no order and not from a key on, which the sweeps of deleted ledgers need, " +
-    "and live in one zone and in some regions only",
-  REDUCED_REDUNDANCY: "it loses objects by design",
-  GLACIER_IR:
-    "a put costs four times as much, each read is charged by the GB, and 90 days are billed at least",
-  GLACIER: "its objects have to be restored for hours before they can be read",
-  DEEP_ARCHIVE: "its objects have to be restored for hours before they can be read",
-  OUTPOSTS: "it is on hardware of one's own and in no region",
-  SNOW: "it is on hardware of one's own and in no region",
-};
+const unfit = new Map(
+  Object.entries({
+    ONEZONE_IA:
+      "S3 chooses its one zone and does not say which, so that racks would not tell what is lost together",
+    EXPRESS_ONEZONE:
+      "its directory buckets list in no order and not from a key on, which sweeps of deleted ledgers need, " +
+      "and live in one zone and in some regions only",
+    REDUCED_REDUNDANCY: "it loses objects by design",
+    GLACIER_IR:
+      "a put costs four times as much, each read is charged by the GB, and 90 days are billed at least",
+    GLACIER: "its objects have to be restored for hours before they can be read",
+    DEEP_ARCHIVE: "its objects have to be restored for hours before they can be read",
+    OUTPOSTS: "it is on hardware of one's own and in no region",
+    SNOW: "it is on hardware of one's own and in no region",
+  }),
+);
 
 /** What is wrong with a class that is none of those that fit. */
 export function storageClassRefusal(given: unknown): string {
-  const why = typeof given === "string" ? unfit[given] : undefined;
+  const why = typeof given === "string" ? unfit.get(given) : undefined;
   const allowed = `must be one of ${storageClasses.join(", ")}`;
   return why === undefined
     ? `${allowed}, got ${JSON.stringify(given)}`
