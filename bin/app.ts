@@ -9,6 +9,7 @@
 import { App, CliCredentialsStackSynthesizer, type IReusableStackSynthesizer } from "aws-cdk-lib";
 import { addDeployment, demandSolutionsChecks } from "../lib/infra/deployment.ts";
 import { bundledCode } from "../lib/infra/function-code.ts";
+import { environmentSize } from "../lib/infra/topology/environment-size.ts";
 import { storageClassWarnings } from "../lib/infra/topology/storage-class.ts";
 import { survivableLosses } from "../lib/infra/topology/survivable-losses.ts";
 import { readTopology, type Topology, TopologyError } from "../lib/infra/topology/topology.ts";
@@ -16,7 +17,7 @@ import { readTopology, type Topology, TopologyError } from "../lib/infra/topolog
 async function main(): Promise<void> {
   const app = new App(ownCredentials() ? { defaultStackSynthesizer: withOwnRights() } : {});
   const topology = readTopology(String(app.node.tryGetContext("topology") ?? "topology.json"));
-  tellLosses(topology);
+  tellLimits(topology);
   addDeployment(app, {
     topology,
     code: await bundledCode(".fenceline/functions"),
@@ -36,11 +37,13 @@ function withOwnRights(): IReusableStackSynthesizer {
   return new CliCredentialsStackSynthesizer() as IReusableStackSynthesizer;
 }
 
-function tellLosses(topology: Topology): void {
+function tellLimits(topology: Topology): void {
   for (const { words, warnings } of survivableLosses(topology)) {
     process.stderr.write(`preset ${words}.\n`);
     for (const warning of warnings) process.stderr.write(`  warning: ${warning}\n`);
   }
+  const size = environmentSize(topology);
+  if (size !== undefined) process.stderr.write(`${size.words}.\n`);
   for (const warning of storageClassWarnings(topology)) process.stderr.write(`warning: ${warning}\n`);
 }
 

@@ -10,12 +10,13 @@ import { type Patience, retrying } from "../client/retry.ts";
 import { batchesOf } from "./batches.ts";
 import { InterruptedError } from "./exit-codes.ts";
 import { linesOf, STDIN } from "./lines.ts";
-import { ENDPOINT_DEFAULT } from "./options.ts";
-import { grouped, note, type OutputFormat, type Streams, writeResult } from "./output.ts";
+import { grouped, note, type OutputFormat, quoted, type Streams, writeResult } from "./output.ts";
 import { Progress } from "./progress.ts";
 
 export interface AppendCommand {
   readonly client: LogClient;
+  /** The options that say where the log is, as they were given, for lines to run: " --endpoint x", or "". */
+  readonly where: string;
   readonly streams: Streams;
   readonly output: OutputFormat;
   readonly log: string;
@@ -85,7 +86,7 @@ function lines({ sources, streams }: AppendCommand): AsyncIterable<Buffer[]> {
 function howToGoOn(command: AppendCommand, progress: Progress, error: unknown): string {
   const { lines: done, first } = progress;
   if (error instanceof ProblemError && error.code === "log_not_found") {
-    return `Nothing was appended. Create the log with: npx fenceline create ${command.log}`;
+    return `Nothing was appended. Create the log with: npx fenceline create ${quoted(command.log)}${command.where}`;
   }
   const inDoubt = error instanceof BatchInDoubtError;
   const place = first === undefined ? "" : `, from seq_num ${first} on`;
@@ -116,15 +117,9 @@ function canComplete(error: unknown): boolean {
 }
 
 /** `from` is undefined if the log's end was never learnt: nothing was sent, and the command stays. */
-function completion({ log, sources, client, resume }: AppendCommand, from: number | undefined): string {
+function completion({ log, sources, where, resume }: AppendCommand, from: number | undefined): string {
   const input = sources.map(quoted).join(" ");
   const place = from === undefined ? (resume ? " --resume" : "") : ` --match-seq-num ${from} --resume`;
-  const where = client.endpoint === ENDPOINT_DEFAULT ? "" : ` --endpoint ${client.endpoint}`;
   const same = sources.includes(STDIN) ? " the same input and" : "";
   return `Complete it with${same}: npx fenceline append ${quoted(log)} ${input}${place}${where}`;
-}
-
-/** As a shell takes it for one word. */
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -4,7 +4,7 @@ import { LogClient } from "../client/log-client.ts";
 import type { Patience } from "../client/retry.ts";
 import { UsageError } from "./exit-codes.ts";
 import { ENDPOINT_DEFAULT, endpoint, wholeNumber } from "./options.ts";
-import { note, type OutputFormat, type Streams } from "./output.ts";
+import { note, type OutputFormat, quoted, type Streams } from "./output.ts";
 
 export interface CommandContext {
   readonly streams: Streams;
@@ -76,6 +76,44 @@ export async function clientOf(
   if (region === undefined && direct !== true) return new LogClient({ endpoint: flags.endpoint, signal });
   const given = region === undefined ? "--direct" : "--region";
   throw new UsageError(`${given} is of a deployment on AWS, which --outputs names`);
+}
+
+/**
+ * Before any command: what was said in front of it of a deployment is heeded or refused, and never both a
+ * deployment and an endpoint. Throws UsageError.
+ */
+export function refuseUnheeded(program: Command, command: Command): void {
+  const takes = new Set(command.options.map((option) => option.attributeName()));
+  for (const { long, attributeName } of deploymentFlags) {
+    if (program.getOptionValue(attributeName) === undefined || takes.has(attributeName)) continue;
+    throw new UsageError(
+      `${long} means nothing to ${nameOf(command)}, which asks no deployment; leave it out`,
+    );
+  }
+  const outputs = command.getOptionValue("outputs") ?? program.getOptionValue("outputs");
+  if (outputs !== undefined && command.getOptionValueSource("endpoint") === "cli") {
+    throw new UsageError("--endpoint and --outputs both say where the log is; leave one of them out");
+  }
+}
+
+const deploymentFlags = [
+  { long: "--outputs", attributeName: "outputs" },
+  { long: "--region", attributeName: "region" },
+  { long: "--direct", attributeName: "direct" },
+] as const;
+
+/** "local region", as it was typed. */
+function nameOf(command: Command): string {
+  const { parent } = command;
+  return parent?.parent ? `${nameOf(parent)} ${command.name()}` : command.name();
+}
+
+/** The options that say where, as they were given: " --endpoint x". What the environment says stays there. */
+export function whereOf(flags: ClientFlags, { deployment }: CommandContext): string {
+  const { outputs, region, direct, endpoint: url } = { ...deployment?.(), ...flags };
+  if (outputs === undefined) return url === ENDPOINT_DEFAULT ? "" : ` --endpoint ${quoted(url)}`;
+  const inRegion = region === undefined ? "" : ` --region ${quoted(region)}`;
+  return ` --outputs ${quoted(outputs)}${inRegion}${direct === true ? " --direct" : ""}`;
 }
 
 export function patienceOf(flags: ClientFlags, { streams, signal }: CommandContext): Patience {

@@ -23,7 +23,8 @@ export async function deployedClient(fields: DeployedClientFields): Promise<LogC
   // Behind the gateway's stage there is none of it in the path.
   if (isDirect) {
     const send = directSend({ region, functions });
-    return new LogClient({ endpoint: `https://${region}.invalid`, signal, send });
+    const asked = `${region}'s functions ${functions.read} and ${functions.append}`;
+    return new LogClient({ endpoint: `https://${region}.invalid`, asked, signal, send });
   }
   const send = signedSend({ region, credentials: chainCredentials(region) });
   return new LogClient({ endpoint, signal, send });

@@ -13,6 +13,8 @@ import {
   deploymentOptions,
   patienceOf,
   RETRY_SECONDS_LONG,
+  refuseUnheeded,
+  whereOf,
 } from "./command-context.ts";
 import { addCreate } from "./create.ts";
 import { ledgerText, logText } from "./describe.ts";
@@ -49,6 +51,7 @@ export function buildProgram(streamsAndSignal: CommandContext): Command {
   addBookieCommands(program, context);
   addPlacementCommands(program, context);
   addVerify(program, context);
+  program.hook("preAction", (_, command) => refuseUnheeded(program, command));
   program.addHelpText("after", EXIT_CODES);
   return program;
 }
@@ -87,6 +90,7 @@ function addAppend(program: Command, context: CommandContext): void {
     .action(async (log: string, files: string[], flags: ClientFlags & AppendFlags) => {
       await appendCommand({
         client: await clientOf(flags, context),
+        where: whereOf(flags, context),
         streams: context.streams,
         output: flags.output,
         log,

@@ -10,10 +10,8 @@ const ANOTHER_DEFAULT = "http://127.0.0.1:4702";
 export async function remedyOf(error: unknown, dataDir = resolve(DATA_DEFAULT)): Promise<string | undefined> {
   const root = error instanceof Error && error.cause instanceof NoAnswerError ? error.cause : error;
   if (!(root instanceof NoAnswerError)) return undefined;
-  const { endpoint } = root;
-  if (isDeployed(endpoint)) {
-    return `${endpoint} does not answer; name another region of the deployment with --region`;
-  }
+  const { endpoint, asked } = root;
+  if (isDeployed(endpoint)) return `${asked}: no answer; name another region of the deployment with --region`;
   const regions = await regionsOf(dataDir);
   const name = regions.find(({ url }) => url === endpoint)?.name;
   const other = name === undefined ? undefined : regions.find(({ url }) => url !== endpoint)?.url;

@@ -42,6 +42,8 @@ export class NoAnswerError extends RequestError {
     cause: unknown,
     /** The base URL that was asked. */
     readonly endpoint: string,
+    /** The same for people: what was really called, where that is no URL. */
+    readonly asked: string = endpoint,
   ) {
     super(message, { cause });
   }

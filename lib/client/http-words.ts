@@ -62,9 +62,15 @@ function networkWords(error: unknown): { readonly code: string; readonly syscall
 /** Reading or writing, it had stood. */
 const CONNECTED_CALLS = new Set(["read", "write"]);
 
+interface AskedEndpoint {
+  readonly endpoint: string;
+  readonly asked?: string;
+  readonly timeoutMs: number;
+}
+
 /** Why there was no answer, and what may have happened all the same. */
 export function noAnswer(
-  { endpoint, timeoutMs }: { readonly endpoint: string; readonly timeoutMs: number },
+  { endpoint, asked = endpoint, timeoutMs }: AskedEndpoint,
   what: string,
   error: unknown,
   effects: SideEffects,
@@ -74,10 +80,11 @@ export function noAnswer(
   const why = code !== "" ? code : error instanceof Error ? error.message : String(error);
   const said = isSilent ? `${timeoutMs / 1_000} s of silence` : why;
   return new NoAnswerError(
-    `${endpoint} gave no answer to ${what}: ${said}`,
+    `${asked} gave no answer to ${what}: ${said}`,
     NOT_CONNECTED.has(code) && !CONNECTED_CALLS.has(syscall) ? "none" : effects,
     error,
     endpoint,
+    asked,
   );
 }
 

@@ -39,6 +39,8 @@ import {
 export interface LogClientOptions {
   /** A region's base URL, without /v1. */
   readonly endpoint: string;
+  /** What errors call it; the endpoint if absent. For a `send` that goes elsewhere than its URL says. */
+  readonly asked?: string;
   /** Wait for a whole answer. An append is given longer than the server gives itself. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
@@ -238,7 +240,8 @@ export class LogClient {
       const owner = response.headers.get("log-owner")?.split(";")[0];
       return { status: response.status, type, text: await response.text(), owner };
     } catch (error) {
-      const patience = { endpoint: this.endpoint, timeoutMs: this.#timeoutMs };
+      const { endpoint } = this;
+      const patience = { endpoint, asked: this.options.asked ?? endpoint, timeoutMs: this.#timeoutMs };
       throw noAnswer(patience, `${request.method} ${request.path}`, error, effects);
     }
   }

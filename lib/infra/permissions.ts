@@ -31,12 +31,10 @@ export function mayUseBucket(bucket: Bucket, access: BookieAccess): readonly Pol
 }
 
 const metadataReads = ["dynamodb:GetItem", "dynamodb:Query"];
-const metadataWrites = [
-  "dynamodb:PutItem",
-  "dynamodb:UpdateItem",
-  "dynamodb:DeleteItem",
-  "dynamodb:ConditionCheckItem",
-];
+/** An item is put whole, under a condition that the put carries itself. */
+const metadataWrites = ["dynamodb:PutItem", "dynamodb:DeleteItem"];
+/** A lease outlives its holders: nobody deletes one. */
+const leaseUses = ["dynamodb:GetItem", "dynamodb:PutItem"];
 
 /** Metadata in every region that has a copy: a caller turns to the next one when its own is silent. */
 export function mayReadMetadata(stack: Stack, topology: Topology, names: Names): PolicyStatement {
@@ -61,7 +59,7 @@ export function mayWriteMetadata(stack: Stack, topology: Topology, names: Names)
 export function mayUseLeases(stack: Stack, names: Names): PolicyStatement {
   return new PolicyStatement({
     sid: "Leases",
-    actions: ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"],
+    actions: leaseUses,
     resources: [tableArn(stack, stack.region, names.leaseTable)],
   });
 }

@@ -18,10 +18,12 @@ export interface WatchedRegion {
 /** What the functions count of themselves, by the names that they give it. */
 export const countedByFunctions = [
   "fenced",
+  "writersStopped",
   "recoveries",
   "ensembleChanges",
   "hedges",
   "forwards",
+  "ownerRequests",
   "unknownOutcomes",
   "callsDenied",
 ] as const;

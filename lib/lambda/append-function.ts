@@ -12,10 +12,10 @@ import { createApi } from "../api/api.ts";
 import type { JsonObject, JsonValue } from "../formats/json-fields.ts";
 import { hasCode } from "../protocol/errors.ts";
 import { LogAppends } from "../protocol/log/log-appends.ts";
-import type { RegionAppends } from "../protocol/log/log-ports.ts";
 import type { AppendAck, AppendRequest } from "../protocol/log/operations.ts";
 import { RegisteredRegions } from "../protocol/placement/operate-regions.ts";
 import { within } from "../protocol/waiting.ts";
+import { countedAppends } from "./counted-appends.ts";
 import { answerHttp, type HttpAnswerer, isHttpRequest } from "./http-requests.ts";
 import { noReads } from "./not-served-here.ts";
 import { regionHealth } from "./region-health.ts";
@@ -35,6 +35,8 @@ export class AppendFunction {
     private readonly holder: string,
   ) {
     this.#world = world;
+    // Of recovery, and of producers that are restored.
+    world.trace.follow("hedges", () => world.ports.reads.counters.hedges);
     this.#append = this.#newAppends();
     this.#http = this.#newHttp();
   }
@@ -87,7 +89,7 @@ export class AppendFunction {
 
   #newAppends(): LogAppends {
     const { ports, leases } = this.#world;
-    const regions = this.#countedForwards();
+    const regions = countedAppends(this.#world);
     return new LogAppends({ ...ports, leases: { store: leases, holder: this.holder }, regions });
   }
 
@@ -137,17 +139,5 @@ export class AppendFunction {
       if (hasCode(error, "unknown_outcome")) trace.count("unknownOutcomes");
       throw error;
     }
-  }
-
-  #countedForwards(): RegionAppends {
-    const { appends, trace } = this.#world;
-    return {
-      append: (region, request) => {
-        trace.count("forwards");
-        return appends.append(region, request);
-      },
-      canOwn: (region, log) => appends.canOwn(region, log),
-      ask: (region, request) => appends.ask(region, request),
-    };
   }
 }

@@ -7,6 +7,7 @@ import { Auditor } from "../protocol/log/audit.ts";
 import { LogAppends } from "../protocol/log/log-appends.ts";
 import { registerBookie } from "../protocol/placement/registry.ts";
 import { claimBookie } from "./claim-bookie.ts";
+import { countedAppends } from "./counted-appends.ts";
 import { isCustomResource, takeDeploymentStep } from "./custom-resource.ts";
 import type { RegionWorld } from "./region-world.ts";
 
@@ -18,8 +19,9 @@ export class AuditorFunction {
   /** `holder` names the process in leases, for people. */
   constructor(world: RegionWorld, holder: string) {
     this.#world = world;
-    const { ports, leases, appends } = world;
-    const forLogs = { ...ports, leases: { store: leases, holder }, regions: appends };
+    const { ports, leases, trace } = world;
+    trace.follow("hedges", () => ports.reads.counters.hedges);
+    const forLogs = { ...ports, leases: { store: leases, holder }, regions: countedAppends(world) };
     this.#append = new LogAppends(forLogs);
     this.#auditor = new Auditor(forLogs, (log, to) => this.#append.transferOwner(log, to));
   }

@@ -33,13 +33,12 @@ const levels: Partial<Record<TraceEvent["event"], "info" | "warn" | "error">> = 
   "log-alarm": "error",
 };
 
-/** Events that are counted, and under what name. */
+/** Events that are counted, and under what name; a stopped writer is counted by its reason. */
 const counted: Partial<Record<TraceEvent["event"], string>> = {
   "entry-acknowledged": "entriesAcknowledged",
   "bookie-failed": "bookieFailures",
   "ensemble-changed": "ensembleChanges",
   "ensemble-change-refused": "ensembleChangesRefused",
-  "writer-stopped": "fenced",
   "recovery-started": "recoveries",
   "recovery-failed": "recoveriesFailed",
   "corrupt-entry": "corruptEntries",
@@ -49,6 +48,12 @@ const counted: Partial<Record<TraceEvent["event"], string>> = {
   "log-alarm": "alarms",
 };
 
+/** Whoever looks at `fenced` looks for a rival: one that ran out of bookies, or of metadata, had none. */
+function metricOf(told: TraceEvent): string | undefined {
+  if (told.event === "writer-stopped") return told.code === "fenced" ? "fenced" : "writersStopped";
+  return counted[told.event];
+}
+
 export const METRIC_NAMESPACE = "Fenceline";
 
 export class FunctionTrace implements Trace {
@@ -56,6 +61,7 @@ export class FunctionTrace implements Trace {
   readonly #metrics: Metrics;
 
   readonly #stage: string;
+  readonly #totals: { readonly metric: string; readonly now: () => number; told: number }[] = [];
 
   /**
    * `stage`: which function it is. Each metric is there for the deployment's region, and for that stage of
@@ -72,14 +78,20 @@ export class FunctionTrace implements Trace {
     });
   }
 
-  emit({ event, ...fields }: TraceEvent): void {
-    const metric = counted[event];
+  emit(told: TraceEvent): void {
+    const { event, ...fields } = told;
+    const metric = metricOf(told);
     if (metric !== undefined) this.count(metric);
     this.logger[levels[event] ?? "debug"](event, fields);
   }
 
   count(metric: string, value = 1): void {
     if (value > 0) this.#metrics.addMetric(metric, MetricUnit.Count, value);
+  }
+
+  /** A number that somebody else counts, and that never falls: what it grew by is told with each flush. */
+  follow(metric: string, now: () => number): void {
+    this.#totals.push({ metric, now, told: now() });
   }
 
   /** A call that this function may not make: nothing mends that but a deployment. */
@@ -94,6 +106,11 @@ export class FunctionTrace implements Trace {
 
   /** At the end of each call: metrics that were not written would wait for the next one, or for ever. */
   flush(): void {
+    for (const total of this.#totals) {
+      const now = total.now();
+      this.count(total.metric, now - total.told);
+      total.told = now;
+    }
     if (!this.#metrics.hasStoredMetrics()) return;
     this.#metrics.addDimensions({}).addDimensions({ stage: this.#stage });
     this.#metrics.publishStoredMetrics();

@@ -17,10 +17,10 @@ import { ended, streamAnswer } from "./response-stream.ts";
 export class ReadFunction {
   readonly #world: RegionWorld;
   #api: ApiApp;
-  #hedgesTold = 0;
 
   constructor(world: RegionWorld) {
     this.#world = world;
+    world.trace.follow("hedges", () => world.ports.reads.counters.hedges);
     this.#api = this.#newApi();
   }
 
@@ -51,7 +51,6 @@ export class ReadFunction {
       return await answer();
     } finally {
       trace.took("duration", ports.clock.monotonicMs() - startedMs);
-      this.#tellHedges();
       trace.flush();
     }
   }
@@ -73,11 +72,5 @@ export class ReadFunction {
         this.#api = this.#newApi();
       },
     });
-  }
-
-  #tellHedges(): void {
-    const { hedges } = this.#world.ports.reads.counters;
-    this.#world.trace.count("hedges", hedges - this.#hedgesTold);
-    this.#hedgesTold = hedges;
   }
 }

@@ -3,6 +3,7 @@
  * simulator they are the trace. No payloads.
  */
 
+import type { ErrorCode } from "./errors.ts";
 import type { BookieId, EntryId, LedgerId, LogIncarnation, Region, SeqNum } from "./ids.ts";
 import type { DistanceClass } from "./reads/distance.ts";
 
@@ -39,6 +40,8 @@ export type TraceEvent =
       readonly event: "writer-stopped";
       readonly ledgerId: LedgerId;
       readonly lastAddConfirmed: EntryId;
+      /** `fenced`: somebody else closes the ledger, or has. Anything else: this writer could not go on. */
+      readonly code: ErrorCode;
       readonly reason: string;
     }
   | {

@@ -20,6 +20,8 @@ class FakeAws implements AsyncDisposable {
   readonly received: Received[] = [];
   answer: unknown = { regions: [] };
   headers: Readonly<Record<string, string>> = {};
+  /** Hangs up in place of an answer. */
+  isSilent = false;
 
   private constructor(private readonly server: ReturnType<typeof createServer>) {}
 
@@ -31,6 +33,7 @@ class FakeAws implements AsyncDisposable {
       for await (const chunk of request) chunks.push(chunk);
       const { method = "", url = "", headers } = request;
       fake.received.push({ method, url, headers, body: Buffer.concat(chunks).toString() });
+      if (fake.isSilent) return request.socket.destroy();
       response.setHeader("content-type", "application/json");
       for (const [name, value] of Object.entries(fake.headers)) response.setHeader(name, value);
       response.end(JSON.stringify(fake.answer));
@@ -53,6 +56,8 @@ class FakeAws implements AsyncDisposable {
   }
 }
 
+const PLAN =
+  "--ensemble 4 --write-quorum 4 --ack-quorum 3 --min-regions 2 --topology us-east-1:9,us-west-2:9";
 const secret = "a secret of this test";
 
 /** Signature Version 4 from its description, without the library that made it. */
@@ -177,6 +182,60 @@ describe("a deployment's outputs", () => {
       expect({ code, out }).toEqual({ code: 5, out: "" });
       expect(err).toContain("Process exited");
     }
+  });
+
+  test.each([
+    ["behind the command", (where: readonly string[]) => ["append", "a/b", ...where, "--retry-for", "0"]],
+    ["in front of it", (where: readonly string[]) => [...where, "append", "a/b", "--retry-for", "0"]],
+  ])("how an append is completed is a line to run, with what was said %s", async (_, args) => {
+    vi.stubEnv("AWS_ENDPOINT_URL", aws.url);
+    aws.isSilent = true;
+    for (const how of [["--region", "us-west-2", "--direct"], ["--direct"], ["--region", "us-west-2"]]) {
+      vi.stubEnv("AWS_REGION", how.includes("--region") ? undefined : "us-west-2");
+      aws.received.length = 0;
+      const { err } = await run(args(["--outputs", outputs, ...how]), "a record\n");
+      const [, line = ""] = /: npx fenceline (append .*)/.exec(err) ?? [];
+      expect(line).toBe(`append a/b - --outputs ${outputs} ${how.join(" ")}`);
+      const asked = aws.received.map(({ url }) => url);
+      expect(asked.length).toBeGreaterThan(0);
+      aws.received.length = 0;
+      await run([...line.split(" "), "--retry-for", "0"], "a record\n");
+      expect(aws.received.map(({ url }) => url)).toEqual(asked);
+    }
+  });
+
+  test("--direct: what gave no answer are functions, and no address that nobody has", async () => {
+    vi.stubEnv("AWS_ENDPOINT_URL", aws.url);
+    aws.headers = { "x-amz-function-error": "Unhandled" };
+    aws.answer = { errorMessage: "Process exited" };
+    const where = ["--outputs", outputs, "--region", "us-west-2", "--direct", "--retry-for", "0"];
+    const { err } = await run(["read", "a/b", ...where]);
+    expect(err).toContain("us-west-2's functions glog-read and glog-append");
+    expect(err).toContain("name another region of the deployment with --region");
+    expect(err).not.toContain("invalid");
+  });
+
+  test.each([
+    ["--outputs x.json local region us-east-1 down", "--outputs means nothing to local region"],
+    ["--region us-east-1 local bookie add us-east-1", "--region means nothing to local bookie add"],
+    [`--direct placement check ${PLAN}`, "--direct means nothing to placement check"],
+  ])("%s: said to a command that asks no deployment, and so refused", async (line, words) => {
+    const { code, err } = await run([...line.split(" ")]);
+    expect(err).toContain(words);
+    expect(code).toBe(2);
+  });
+
+  test("a deployment and an endpoint are two places, wherever they are said", async () => {
+    const endpoint = ["--endpoint", aws.url];
+    for (const args of [
+      ["region", "list", "--outputs", outputs, "--region", "us-east-1", ...endpoint],
+      ["--outputs", outputs, "--region", "us-east-1", "region", "list", ...endpoint],
+    ]) {
+      const { code, err } = await run(args);
+      expect(err).toContain("leave one of them out");
+      expect(code).toBe(2);
+    }
+    expect(aws.received).toEqual([]);
   });
 
   test("an emulator's API is asked at the emulator's address", async () => {

@@ -117,6 +117,21 @@ describe("what functions meet is counted by the function that met it", { timeout
     expect(written("append", EAST).values).not.toHaveProperty("recoveries");
     await regions.append(EAST, "second");
     expect(written("append", EAST).values.fenced?.length).toBeGreaterThan(0);
+    expect(written("append", EAST).values).not.toHaveProperty("writersStopped");
+  });
+
+  it("a writer that ran out of bookies stopped, and nobody fenced it", async () => {
+    for (const n of [1, 2, 3]) regions.moods.set(`${WEST}.b${n}~s${n}`, "down");
+    await regions.append(EAST, "second");
+    expect(written("append", EAST).values.writersStopped?.length).toBeGreaterThan(0);
+    expect(written("append", EAST).values).not.toHaveProperty("fenced");
+  });
+
+  it("what is asked of an owner, which is no forward: a tail to settle, a log to hand over", async () => {
+    const to = await regions.ask(WEST, "POST", "/v1/logs/orders/owner/transfer", { region: WEST });
+    expect(to).toMatchObject({ status: 200 });
+    expect(written("append", WEST).values.ownerRequests?.length).toBeGreaterThan(0);
+    expect(written("append", WEST).values).not.toHaveProperty("forwards");
   });
 
   it("ensemble changes", async () => {
@@ -143,5 +158,19 @@ describe("what functions meet is counted by the function that met it", { timeout
     for (const id of members.filter((one) => one.startsWith(EAST))) regions.moods.set(id, "slow");
     expect(await read()).toMatchObject({ status: 200 });
     expect(written("read", EAST).values.hedges?.[0]).toBeGreaterThan(0);
+  });
+
+  it.each(["append", "auditor"] as const)("reads that %s hedged, each once", async (stage) => {
+    const { counters } = regions.worlds.get(`${stage} ${EAST}`)?.ports.reads ?? expect.fail("no such world");
+    const serve = async () => {
+      if (stage === "append") await regions.append(EAST, "second");
+      else await regions.auditors.get(EAST)?.serve({});
+    };
+    counters.hedges += 2; // as a recovery's reads do, and those of producers that are restored
+    await serve();
+    await serve();
+    counters.hedges += 1;
+    await serve();
+    expect(written(stage, EAST).values.hedges).toEqual([2, 1]);
   });
 });

@@ -50,6 +50,8 @@ export class Regions {
   /** Of a bookie: refuses, stores without saying so, or answers reads late. */
   readonly leases = new Map<string, WatchedLeases>();
   readonly metadata = new MemoryMetadataStore();
+  /** By stage and region, as "append us-east-1". */
+  readonly worlds = new Map<string, RegionWorld>();
   readonly auditors = new Map<string, AuditorFunction>();
   readonly moods = new Map<string, "down" | "mute" | "slow">();
 
@@ -135,7 +137,7 @@ export class Regions {
     const region = regionOf(of.region);
     const trace = new FunctionTrace({ deployment: DEPLOYMENT, logLevel: "ERROR" }, stage, region);
     const absent = (id: string): never => expect.fail(`no bookie ${id}`);
-    return {
+    const world: RegionWorld = {
       settings: { metadata: {}, regions: [] } as unknown as RegionSettings,
       region,
       trace,
@@ -157,5 +159,7 @@ export class Regions {
         segmentBytesMax: 1_000_000,
       },
     };
+    this.worlds.set(`${stage} ${region}`, world);
+    return world;
   }
 }

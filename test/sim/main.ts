@@ -56,7 +56,7 @@ function seeds(values: Values, jobs: number): Promise<number> {
     operationsMax:
       values.operations === undefined ? WHOLE.operationsMax : whole("operations", values.operations),
   };
-  const from = whole("from", values.seed ?? values.from);
+  const from = values.seed === undefined ? whole("from", values.from) : whole("seed", values.seed);
   const count = values.seed === undefined ? whole("seeds", values.seeds ?? "100") : 1;
   if (profile !== undefined && profile !== "functions" && !profileNames.includes(profile)) {
     throw new RangeError(`no profile ${profile}; there are functions, ${profileNames.join(", ")}`);

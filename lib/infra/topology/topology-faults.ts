@@ -1,10 +1,7 @@
 /** What must hold between the parts of a topology. All that is wrong is told at once. */
 
-import { regionVariables } from "../../environment.ts";
 import { admitPlan } from "../../protocol/placement/what-if.ts";
-import { Names } from "../names.ts";
-import { regionSettings } from "../region-settings.ts";
-import { metadataRegions } from "./metadata-regions.ts";
+import { environmentSize } from "./environment-size.ts";
 import { strongReplicaFaults, zonePrefix } from "./region-sets.ts";
 import { replicationOf } from "./replication.ts";
 import type { Topology, TopologyRegion } from "./topology.ts";
@@ -69,21 +66,9 @@ function admissionFaults({ presets, regions }: Topology): readonly string[] {
   });
 }
 
-/** Lambda takes no more of a function's variables, names and values together. */
-const ENVIRONMENT_BYTES_MAX = 4_096;
-
 function environmentFaults(topology: Topology): readonly string[] {
-  const [region] = metadataRegions(topology);
-  if (region === undefined) return [];
-  const settings = regionSettings(topology, new Names(topology), region, "write");
-  const variables = Object.entries(regionVariables(settings));
-  const bytes = variables.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
-  if (bytes <= ENVIRONMENT_BYTES_MAX) return [];
-  const bookies = topology.regions.reduce((sum, one) => sum + one.bookies.length, 0);
-  return [
-    `${bookies} bookies take ${bytes} bytes of each function's environment, and Lambda allows ` +
-      `${ENVIRONMENT_BYTES_MAX}; name fewer bookies, or a shorter namePrefix`,
-  ];
+  const size = environmentSize(topology);
+  return size === undefined || size.fits ? [] : [`${size.words}: name fewer, or a shorter namePrefix`];
 }
 
 function repeated(names: readonly string[], what: string): readonly string[] {

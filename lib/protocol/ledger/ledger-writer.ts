@@ -232,7 +232,8 @@ export class LedgerWriter {
     this.#phase = "stopped";
     this.#stopped = reason;
     const facts = { ledgerId: this.#ledger.item.ledgerId, lastAddConfirmed: this.#lastAddConfirmed };
-    if (trace) this.#ports.trace.emit({ event: "writer-stopped", ...facts, reason: reason.message });
+    const { code, message } = reason;
+    if (trace) this.#ports.trace.emit({ event: "writer-stopped", ...facts, code, reason: message });
     for (const add of this.#pending.drain()) add.reject(reason);
     for (const held of this.#pending.drainHeld()) held.reject(notSent(reason));
     this.#pending.wakeIfIdle();
