@@ -86,7 +86,8 @@ function lines({ sources, streams }: AppendCommand): AsyncIterable<Buffer[]> {
 function howToGoOn(command: AppendCommand, progress: Progress, error: unknown): string {
   const { lines: done, first } = progress;
   if (error instanceof ProblemError && error.code === "log_not_found") {
-    return `Nothing was appended. Create the log with: npx fenceline create ${quoted(command.log)}${command.where}`;
+    const create = `npx fenceline create ${quoted(command.log)}${command.where}`;
+    return `Nothing was appended. Create the log with: ${create}`;
   }
   const inDoubt = error instanceof BatchInDoubtError;
   const place = first === undefined ? "" : `, from seq_num ${first} on`;

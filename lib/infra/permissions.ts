@@ -45,6 +45,17 @@ export function mayReadMetadata(stack: Stack, topology: Topology, names: Names):
   });
 }
 
+/** Of the `read` function: the restored table in the place of the deployment's own, if there is one. */
+export function mayReadForReaders(stack: Stack, topology: Topology, names: Names): PolicyStatement {
+  const { restored } = topology;
+  if (restored === undefined) return mayReadMetadata(stack, topology, names);
+  return new PolicyStatement({
+    sid: "ReadRestored",
+    actions: metadataReads,
+    resources: [tableArn(stack, restored.region, restored.table)],
+  });
+}
+
 export function mayWriteMetadata(stack: Stack, topology: Topology, names: Names): PolicyStatement {
   const { metadata } = topology;
   // In mode home every write goes to the home, and the role holds no right to do otherwise.

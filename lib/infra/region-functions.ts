@@ -2,18 +2,19 @@
 import { Stack } from "aws-cdk-lib";
 import type { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { Construct } from "constructs";
-import { type BookieAccess, regionVariables } from "../environment.ts";
+import { type RegionSettings, regionVariables } from "../environment.ts";
 import type { FunctionCode } from "./function-code.ts";
 import type { FunctionRole, Names } from "./names.ts";
 import {
   mayInvokeAppends,
   mayInvokeBookies,
   mayInvokeOwnAppend,
+  mayReadForReaders,
   mayReadMetadata,
   mayUseLeases,
   mayWriteMetadata,
 } from "./permissions.ts";
-import { regionSettings } from "./region-settings.ts";
+import { readSettings, regionSettings } from "./region-settings.ts";
 import { RegionalFunction, type RegionalFunctionProps, seconds } from "./regional-function.ts";
 import type { Topology } from "./topology/topology.ts";
 
@@ -57,15 +58,17 @@ export class RegionFunctions extends Construct {
       roleName: names.role(region, role),
       description: descriptions[role],
       code: code(role),
-      environment: regionVariables(regionSettings(topology, names, region, accessOf(role))),
+      environment: regionVariables(settingsOf(role, topology, names, region)),
       retentionDays: topology.retentionDays,
       permissions: permissionsOf(role, Stack.of(this), props),
+      isStopped: topology.restored !== undefined && role !== "read",
     });
   }
 }
 
-function accessOf(role: FunctionRole): BookieAccess {
-  return role === "read" ? "read" : "write";
+function settingsOf(role: FunctionRole, topology: Topology, names: Names, region: string): RegionSettings {
+  if (role === "read") return readSettings(topology, names, region);
+  return regionSettings(topology, names, region, "write");
 }
 
 /**
@@ -77,13 +80,16 @@ function permissionsOf(
   stack: Stack,
   { topology, names }: RegionFunctionsProps,
 ): readonly PolicyStatement[] {
-  const reading = [
-    mayReadMetadata(stack, topology, names),
-    mayInvokeBookies(stack, topology, names, accessOf(role)),
-  ];
-  if (role === "read") return [...reading, mayInvokeOwnAppend(stack, names)];
+  if (role === "read") {
+    return [
+      mayReadForReaders(stack, topology, names),
+      mayInvokeBookies(stack, topology, names, "read"),
+      mayInvokeOwnAppend(stack, names),
+    ];
+  }
   return [
-    ...reading,
+    mayReadMetadata(stack, topology, names),
+    mayInvokeBookies(stack, topology, names, "write"),
     mayInvokeAppends(stack, topology, names),
     mayWriteMetadata(stack, topology, names),
     mayUseLeases(stack, names),

@@ -48,6 +48,23 @@ export function regionSettings(
   };
 }
 
+/** Of the `read` function: the readers of bookies, and the restored table if metadata is read from one. */
+export function readSettings(topology: Topology, names: Names, region: string): RegionSettings {
+  const settings = regionSettings(topology, names, region, "read");
+  const { restored } = topology;
+  if (restored === undefined) return settings;
+  const { mode, homeRegion } = settings.metadata;
+  return {
+    ...settings,
+    metadata: {
+      table: restored.table,
+      mode,
+      ...(homeRegion === undefined ? {} : { homeRegion }),
+      replicas: [restored.region],
+    },
+  };
+}
+
 export function bookieSettings(
   topology: Topology,
   names: Names,

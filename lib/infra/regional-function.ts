@@ -17,6 +17,8 @@ export interface RegionalFunctionProps {
   readonly timeout: Duration;
   readonly retentionDays: number;
   readonly permissions: readonly PolicyStatement[];
+  /** No call is served. */
+  readonly isStopped?: boolean;
 }
 
 export class RegionalFunction extends Construct {
@@ -48,6 +50,7 @@ export class RegionalFunction extends Construct {
       code: props.code,
       environment: { ...props.environment },
       memorySize: props.memoryMb,
+      ...(props.isStopped === true ? { reservedConcurrentExecutions: 0 } : {}),
       timeout: props.timeout,
       role: role.withoutPolicyUpdates(),
       logGroup,

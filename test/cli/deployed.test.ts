@@ -33,7 +33,10 @@ class FakeAws implements AsyncDisposable {
       for await (const chunk of request) chunks.push(chunk);
       const { method = "", url = "", headers } = request;
       fake.received.push({ method, url, headers, body: Buffer.concat(chunks).toString() });
-      if (fake.isSilent) return request.socket.destroy();
+      if (fake.isSilent) {
+        request.socket.destroy();
+        return;
+      }
       response.setHeader("content-type", "application/json");
       for (const [name, value] of Object.entries(fake.headers)) response.setHeader(name, value);
       response.end(JSON.stringify(fake.answer));

@@ -1,5 +1,7 @@
 /** Topologies that are refused before there is a construct, with what is allowed and what to do. */
+import { readFileSync } from "node:fs";
 import { describe, expect, it, test } from "vitest";
+import { environmentSize } from "../../lib/infra/topology/environment-size.ts";
 import { nearestFirst, regionSets, zonePrefix } from "../../lib/infra/topology/region-sets.ts";
 import { storageClassWarnings } from "../../lib/infra/topology/storage-class.ts";
 import { survivableLosses } from "../../lib/infra/topology/survivable-losses.ts";
@@ -132,6 +134,16 @@ describe("a topology", () => {
       }),
       "84 bookies take",
     ],
+    [
+      "its own table as a restored one",
+      spoilt(3, strong, (t) => (t.restored = { table: "glog-metadata", region: "us-east-1" })),
+      "restored.table glog-metadata is the deployment's own table",
+    ],
+    [
+      "a restored table of mode home that is not in the home",
+      spoilt(3, home, (t) => (t.restored = { table: "glog-restored", region: "us-west-2" })),
+      "in mode home restore in the home, us-east-1",
+    ],
     ["a home elsewhere", spoilt(3, home, (t) => (t.metadata.home = "eu-west-3")), "is none of the regions"],
     ["a witness in mode home", spoilt(3, home, (t) => (t.metadata.witness = "us-east-2")), "witness"],
     [
@@ -183,6 +195,48 @@ describe("how entries are kept", () => {
     expect(warnings).toHaveLength(words.length === 0 ? 0 : 1);
     for (const word of words) expect(warnings.join()).toContain(word);
   });
+});
+
+describe("what Lambda lets a function be told", () => {
+  const withBookies = (count: number, namePrefix: string) =>
+    spoilt(3, strong, (t) => {
+      t.namePrefix = namePrefix;
+      for (const region of t.regions) region.bookies = [];
+      for (let n = 0; n < count; n++) {
+        const region = t.regions[n % 3];
+        region.bookies.push({
+          name: `b${region.bookies.length + 1}`,
+          rack: `${zonePrefix(region.name)}-az${1 + (n % 6)}`,
+          storage: String(10_000_000 + n),
+        });
+      }
+    });
+  const fitted = (namePrefix: string): number => {
+    const accepts = (count: number) => {
+      const { words } = environmentSize(withBookies(count, namePrefix) as Topology) ?? { words: "" };
+      try {
+        parsed(withBookies(count, namePrefix));
+        return true;
+      } catch (error) {
+        expect(String(error)).toContain(words);
+        return false;
+      }
+    };
+    for (let count = 12; ; count++) if (!accepts(count)) return count - 1;
+  };
+
+  it.each(["abc", "fenceline", "abcdefghijklmnop"])(
+    "bookies fit as %s says, as many as the manual says",
+    (prefix) => {
+      const [, low, high] = /names are: (\d+) to (\d+)/.exec(readFileSync("docs/OPERATING.md", "utf8")) ?? [];
+      const count = fitted(prefix);
+      expect(count).toBeGreaterThanOrEqual(Number(low));
+      expect(count).toBeLessThanOrEqual(Number(high));
+      const { words, fits } = environmentSize(withBookies(count, prefix) as Topology) ?? {};
+      expect(fits).toBe(true);
+      expect(words).toContain(`some ${count} fit`);
+    },
+  );
 });
 
 describe("survivable losses", () => {

@@ -54,6 +54,8 @@ export class Regions {
   readonly worlds = new Map<string, RegionWorld>();
   readonly auditors = new Map<string, AuditorFunction>();
   readonly moods = new Map<string, "down" | "mute" | "slow">();
+  /** Append functions have no concurrency: Lambda refuses every call of them. */
+  isReadOnly = false;
 
   static async make(): Promise<Regions> {
     const regions = new Regions();
@@ -118,6 +120,10 @@ export class Regions {
   #appends(): LambdaAppends {
     return new LambdaAppends((region) => {
       const send = async ({ input }: InvokeCommand) => {
+        if (this.isReadOnly) {
+          const refusal = { name: "TooManyRequestsException", $metadata: { httpStatusCode: 429 } };
+          throw Object.assign(new Error("Rate Exceeded."), refusal);
+        }
         const event: unknown = JSON.parse(Buffer.from(input.Payload as Uint8Array).toString());
         const answer = await this.#functions.get(region)?.serve(event, {} as Context);
         return { Payload: Buffer.from(JSON.stringify(answer)) };

@@ -1,7 +1,7 @@
 /** How much of what Lambda lets a function be told a topology takes, which bounds how many bookies it has. */
-import { regionVariables } from "../../environment.ts";
+import { type RegionSettings, regionVariables } from "../../environment.ts";
 import { Names } from "../names.ts";
-import { regionSettings } from "../region-settings.ts";
+import { readSettings, regionSettings } from "../region-settings.ts";
 import { metadataRegions } from "./metadata-regions.ts";
 import type { Topology } from "./topology.ts";
 
@@ -18,11 +18,12 @@ export interface EnvironmentSize {
 export function environmentSize(topology: Topology): EnvironmentSize | undefined {
   const [region] = metadataRegions(topology);
   if (region === undefined) return undefined;
-  const bytes = bytesOf(topology, region);
+  const names = new Names(topology);
+  const told = [regionSettings(topology, names, region, "write"), readSettings(topology, names, region)];
+  const bytes = Math.max(...told.map(bytesOf));
+  const rows = Math.max(...told.map(bookieBytesOf));
   const bookies = topology.regions.reduce((sum, one) => sum + one.bookies.length, 0);
-  const none = { ...topology, regions: topology.regions.map((one) => ({ ...one, bookies: [] })) };
-  const fixed = bytesOf(none, region);
-  const fit = Math.floor((ENVIRONMENT_BYTES_MAX - fixed) / ((bytes - fixed) / bookies));
+  const fit = Math.floor((ENVIRONMENT_BYTES_MAX - (bytes - rows)) / (rows / bookies));
   return {
     bookies,
     fits: bytes <= ENVIRONMENT_BYTES_MAX,
@@ -32,10 +33,13 @@ export function environmentSize(topology: Topology): EnvironmentSize | undefined
   };
 }
 
-function bytesOf(topology: Topology, region: string): number {
-  const settings = regionSettings(topology, new Names(topology), region, "write");
-  return Object.entries(regionVariables(settings)).reduce(
-    (sum, [name, value]) => sum + name.length + value.length,
-    0,
-  );
+function bytesOf(settings: RegionSettings): number {
+  const variables = Object.entries(regionVariables(settings));
+  return variables.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+}
+
+/** Of those, what grows with each bookie: its row, and a comma. */
+function bookieBytesOf({ bookies }: RegionSettings): number {
+  const rows = bookies.map((one) => [one.id, one.region, one.rack, one.functionName]);
+  return rows.reduce((sum, row) => sum + JSON.stringify(row).length + 1, 0);
 }

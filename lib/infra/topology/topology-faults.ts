@@ -1,6 +1,7 @@
 /** What must hold between the parts of a topology. All that is wrong is told at once. */
 
 import { admitPlan } from "../../protocol/placement/what-if.ts";
+import { Names } from "../names.ts";
 import { environmentSize } from "./environment-size.ts";
 import { strongReplicaFaults, zonePrefix } from "./region-sets.ts";
 import { replicationOf } from "./replication.ts";
@@ -18,6 +19,7 @@ export function topologyFaults(topology: Topology): readonly string[] {
     ),
     ...topology.regions.flatMap(regionFaults),
     ...metadataFaults(topology),
+    ...restoredFaults(topology),
     ...admissionFaults(topology),
     ...environmentFaults(topology),
   ];
@@ -50,6 +52,21 @@ function metadataFaults({ metadata, regions }: Topology): readonly string[] {
     ...(isListed ? [] : [`metadata.home ${home} is none of the regions; add it, or name one of them`]),
     ...(replicas.includes(home)
       ? [`metadata.replicas names the home ${home}; list only regions besides it`]
+      : []),
+  ];
+}
+
+function restoredFaults(topology: Topology): readonly string[] {
+  const { restored, metadata } = topology;
+  if (restored === undefined) return [];
+  const own = new Names(topology).metadataTable;
+  return [
+    ...(restored.table === own
+      ? [`restored.table ${own} is the deployment's own table; name the one that was restored beside it`]
+      : []),
+    // The table says so of itself, and a function that is told of another home refuses to read it.
+    ...(metadata.mode === "home" && restored.region !== metadata.home
+      ? [`restored.region is ${restored.region}; in mode home restore in the home, ${metadata.home}`]
       : []),
   ];
 }

@@ -65,6 +65,16 @@ const schema = z.strictObject({
   storageClass: z.enum(storageClasses, { error: ({ input }) => storageClassRefusal(input) }),
   /** How API Gateway takes the answers to reads. `stream`: also those of more than 6 MB. */
   reads: z.enum(responseTransfers).default("buffered"),
+  /**
+   * A table that metadata was restored to, and where it is. While it is named `read` reads it and nobody
+   * writes: the append and auditor functions are given no concurrency.
+   */
+  restored: z
+    .strictObject({
+      table: z.string().regex(/^[\w.-]{3,255}$/, "is the name of a DynamoDB table"),
+      region: regionName,
+    })
+    .optional(),
   /** Quorum sizes that the topology must admit; a log whose creator chooses none gets the first. */
   presets: z.array(preset).min(1),
   /** How long the functions' own logs are kept. */
