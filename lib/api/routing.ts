@@ -71,8 +71,8 @@ export const recordsHeaders = once(() =>
         description:
           `1 to ${appendLimits.producerIdLengthMax} printable ASCII characters, no spaces. A request that ` +
           "repeats a key with the same records is answered with their positions and `duplicate: true`; " +
-          `with other records it is refused (422). Keys are kept for ${KEYS_KEPT_MINUTES} minutes at least. ` +
-          "Not together with a producer.",
+          `with other records it is refused (422). Keys are kept for ${KEYS_KEPT_MINUTES} minutes at ` +
+          "least. Not together with a producer.",
       }),
     ),
   }),
