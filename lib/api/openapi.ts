@@ -1,7 +1,5 @@
 /** The OpenAPI document, made from the routes and the schemas that check their requests. */
-
-import type * as z from "zod/mini";
-import { toJSONSchema } from "zod/mini";
+import * as z from "zod/mini";
 import type { RequestSchemas, Route, RouteAnswers } from "./route.ts";
 import { type Schema, schemaNotes } from "./schema.ts";
 import { problem } from "./wire.ts";
@@ -17,7 +15,7 @@ const asSent = {
     const value = schemaNotes.get(zodSchema)?.default;
     if (value !== undefined) jsonSchema.default = value;
   },
-} as const satisfies Parameters<typeof toJSONSchema>[1];
+} as const satisfies Parameters<typeof z.toJSONSchema>[1];
 
 type Json = Record<string, unknown>;
 
@@ -33,8 +31,8 @@ export function openApiDocument(routes: readonly Route[]): Json {
       version: "1",
       description: "A globally replicated, fenced log. Names are URL-encoded; errors are RFC 9457 documents.",
     },
-    // After the operations, for which all of them were made.
     paths,
+    // After the operations, for which all of them were made.
     components: { schemas: components() },
   };
 }
@@ -57,7 +55,7 @@ function parametersOf({ params, query, headers }: RequestSchemas): Json[] {
 
 function parameters(where: "path" | "query" | "header", schema: z.ZodMiniObject | undefined): Json[] {
   if (schema === undefined) return [];
-  const { properties = {}, required = [] } = toJSONSchema(schema, asSent);
+  const { properties = {}, required = [] } = z.toJSONSchema(schema, asSent);
   return Object.entries(properties).map(([name, property]) => {
     const { description, ...rest } = property as Json;
     const described = description === undefined ? {} : { description };
@@ -85,11 +83,11 @@ function contentOf(schemas: Readonly<Record<string, Schema>>): Json {
 /** A reference to a component, or the schema in place if it is none. */
 function referred(schema: z.ZodMiniType): Json {
   const id = schemaNotes.get(schema)?.id;
-  return id === undefined ? plain(toJSONSchema(schema, asSent)) : { $ref: `${COMPONENTS}${id}` };
+  return id === undefined ? plain(z.toJSONSchema(schema, asSent)) : { $ref: `${COMPONENTS}${id}` };
 }
 
 function components(): Json {
-  const { schemas } = toJSONSchema(schemaNotes, { ...asSent, uri: (id) => `${COMPONENTS}${id}` });
+  const { schemas } = z.toJSONSchema(schemaNotes, { ...asSent, uri: (id) => `${COMPONENTS}${id}` });
   return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, plain(schema)]));
 }
 

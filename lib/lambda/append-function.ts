@@ -48,11 +48,10 @@ export class AppendFunction {
   async serve(event: unknown, context: Parameters<HttpAnswerer>[1]): Promise<unknown> {
     const { trace, ports } = this.#world;
     const startedMs = ports.clock.monotonicMs();
+    if (!asksWhetherAlive(event)) await this.#registryRead();
     const append = this.#append;
     try {
-      if (!isHttpRequest(event)) return await this.#answer(event);
-      await this.#registryRead();
-      return await this.#http(event, context);
+      return isHttpRequest(event) ? await this.#http(event, context) : await this.#answer(event);
     } finally {
       await within(ports.clock, RELEASE_WAIT_MS, "release", () => append.release()).catch(() => {}); // A1
       trace.took("duration", ports.clock.monotonicMs() - startedMs);
@@ -74,7 +73,6 @@ export class AppendFunction {
   }
 
   async #answerCall(call: AppendCall): Promise<JsonValue> {
-    if (call.operation !== "can-own") await this.#registryRead();
     const append = this.#append;
     switch (call.operation) {
       case "append":
@@ -168,4 +166,9 @@ export class AppendFunction {
       ask: (region, request) => appends.ask(region, request),
     };
   }
+}
+
+/** A call that is not of any form is refused when it is decoded. */
+function asksWhetherAlive(event: unknown): boolean {
+  return typeof event === "object" && event !== null && "operation" in event && event.operation === "can-own";
 }

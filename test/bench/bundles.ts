@@ -6,6 +6,8 @@
  */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -55,8 +57,8 @@ const bareHandlers = {
 } as const;
 
 /**
- * First requests that go through all of the HTTP surface, are refused by the schemas of their bodies or
- * queries, and so need no network.
+ * First requests that go through all of the HTTP surface and are refused by the schemas of their bodies or
+ * queries: they ask nothing of storage or metadata.
  */
 const firstRequests: Partial<Record<FunctionName, object>> = {
   append: httpEvent("POST", {
@@ -91,13 +93,14 @@ const environment = {
 
 async function main(isForPrograms: boolean): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), "fenceline-bundles-"));
+  const tables = await emptyTables();
   try {
     // As in Lambda, where no package.json stands above that makes ES modules of them.
     await writeFile(join(directory, "package.json"), '{"type":"commonjs"}');
     const bundles = await bundleFunctions(join(directory, "functions"));
     const files = await bareBundles(directory);
     for (const { name } of compared) files.set(name, join(bundles[name], BUNDLE_FILE));
-    const times = await quickest(files);
+    const times = await quickest(files, { ...environment, AWS_ENDPOINT_URL: tables.endpoint });
     const gates: Gate[] = [];
     for (const { name, bare, sizeMax, loadMax } of compared) {
       const [ours, theirs] = [await sizeOf(files, name), await sizeOf(files, bare)];
@@ -115,8 +118,21 @@ async function main(isForPrograms: boolean): Promise<void> {
     if (isForPrograms) process.stdout.write(`${JSON.stringify({ name: "bundles", gates })}\n`);
     if (gates.some((gate) => !gate.holds)) process.exitCode = 1;
   } finally {
+    tables.server.close();
+    tables.server.closeAllConnections();
     await rm(directory, { recursive: true, force: true });
   }
+}
+
+/** In DynamoDB's place, for what functions read when they start: nothing is there. */
+async function emptyTables(): Promise<{ readonly server: Server; readonly endpoint: string }> {
+  const server = createServer((request, response) => {
+    request.resume().on("end", () => {
+      response.writeHead(200, { "content-type": "application/x-amz-json-1.0" }).end("{}");
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { server, endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
 async function bareBundles(directory: string): Promise<Map<string, string>> {
@@ -142,13 +158,16 @@ interface Times {
 }
 
 /** The least times of each, all of them in turns, another one first each time: a busy moment hits all alike. */
-async function quickest(files: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, Times>> {
+async function quickest(
+  files: ReadonlyMap<string, string>,
+  env: Readonly<Record<string, string>>,
+): Promise<ReadonlyMap<string, Times>> {
   const least = new Map<string, Times>();
   const names = [...files.keys()];
   for (let round = 0; round < LOADS; round++) {
     const first = round % names.length;
     for (const name of [...names.slice(first), ...names.slice(0, first)]) {
-      const { loadMs, answeredMs } = await loadOnce(files.get(name) ?? "", name);
+      const { loadMs, answeredMs } = await loadOnce(files.get(name) ?? "", name, env);
       const before = least.get(name) ?? { loadMs, answeredMs };
       least.set(name, {
         loadMs: Math.min(loadMs, before.loadMs),
@@ -185,10 +204,10 @@ const script = `
     tell();
   });`;
 
-async function loadOnce(file: string, name: string): Promise<Times> {
+async function loadOnce(file: string, name: string, env: NodeJS.ProcessEnv): Promise<Times> {
   const event = name in firstRequests ? JSON.stringify(firstRequests[name as FunctionName]) : "";
   const run = promisify(execFile);
-  const { stdout } = await run(process.execPath, ["-e", script, file, event], { env: environment });
+  const { stdout } = await run(process.execPath, ["-e", script, file, event], { env });
   // What the function itself logs stands above.
   return JSON.parse(stdout.slice(stdout.lastIndexOf("\n"))) as Times;
 }
