@@ -5,7 +5,7 @@ import type { Writable } from "node:stream";
 import type { APIGatewayProxyResult, Context } from "aws-lambda";
 import { lambdaSettler } from "../adapters/aws/lambda-appends.ts";
 import { createApi } from "../api/api.ts";
-import type { ApiApp } from "../api/routing.ts";
+import type { ApiApp } from "../api/route.ts";
 import { LogReads } from "../protocol/log/log-reads.ts";
 import { RegisteredRegions } from "../protocol/placement/operate-regions.ts";
 import { answerHttp, httpAnswer, isHttpRequest, isOfGateway } from "./http-requests.ts";

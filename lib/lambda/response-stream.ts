@@ -48,7 +48,7 @@ export async function streamAnswer(stream: Writable, answer: Response): Promise<
   if (runtime === undefined) throw new Error("this runtime cannot stream answers");
   const head = { statusCode: answer.status, headers: Object.fromEntries(answer.headers) };
   const body = runtime.HttpResponseStream.from(stream, head);
-  // The head leaves with the first bytes, so there must be some, if none at all.
+  body.write(""); // The head leaves with the first write, which must be, though nothing may follow it.
   if (answer.body === null) return await ended(body, "");
   await pipeline(answer.body, body);
 }
