@@ -2,6 +2,7 @@
  * Regions of functions in this process, over an emulator's S3 and DynamoDB, with faults under every client.
  * Calls between functions are passed on as JSON, through the same faults; several regions share nothing else.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import type { Context } from "aws-lambda";
 import { type AwsClients, dynamoDbClient } from "../../../lib/adapters/aws/aws-clients.ts";
@@ -11,7 +12,7 @@ import { type BookieEntry, type RegionSettings, storageOf } from "../../../lib/e
 import { answerBookieCall } from "../../../lib/lambda/answer-bookie-call.ts";
 import { AppendFunction } from "../../../lib/lambda/append-function.ts";
 import { ReadFunction } from "../../../lib/lambda/read-function.ts";
-import { regionWorld } from "../../../lib/lambda/region-world.ts";
+import { type RegionWorld, regionWorld } from "../../../lib/lambda/region-world.ts";
 import { StoredBookie, setUpStorage } from "../../../lib/protocol/bookie/stored-bookie.ts";
 import { bookieId } from "../../../lib/protocol/ids.ts";
 import { registerBookie } from "../../../lib/protocol/placement/registry.ts";
@@ -19,10 +20,11 @@ import type { Bookie } from "../../../lib/protocol/ports.ts";
 import type { MiniStack } from "../../e2e/ministack.ts";
 import { asReader } from "./deployed-functions.ts";
 import { clock, endpointOf, newBucket, newTable, PATIENT, random } from "./emulator.ts";
-import type { FaultLayer } from "./fault-layer.ts";
+import { type FaultLayer, LAG_MS } from "./fault-layer.ts";
 
 export const REGIONS = ["us-east-1", "eu-west-1"] as const;
 const HOME = REGIONS[0];
+const SEGMENT_BYTES = 2_000;
 
 type Served = (event: unknown) => Promise<unknown>;
 
@@ -51,20 +53,25 @@ export async function regionsInProcess(emulator: MiniStack, faults: FaultLayer):
       answerBookieCall(stored, event, "read"),
     );
   }
+  const common = {
+    deployment: "faulty",
+    logLevel: "ERROR",
+    regions: REGIONS.map((one) => ({ region: one, appendFunction: "append" })),
+    bookies,
+    // Both have a copy; an emulator knows one, and the faults make it two.
+    metadata: { table: metadata, mode: "home", homeRegion: HOME, replicas: REGIONS },
+    defaultReplication: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },
+    reads: "buffered",
+  } as const;
+  const deploying = regionWorld({ ...common, leaseTable: "none" }, HOME, "auditor", aws);
+  for (const one of deploying.bookies) await untilDone(() => registerBookie(deploying.ports, one));
+  // Functions start later than bookies are registered, and replicas have heard of those by then.
+  await sleep(LAG_MS);
   const clients: LogClient[] = [];
   for (const region of REGIONS) {
-    const settings: RegionSettings = {
-      deployment: "faulty",
-      logLevel: "ERROR",
-      regions: REGIONS.map((one) => ({ region: one, appendFunction: "append" })),
-      bookies,
-      metadata: { table: metadata, mode: "home", homeRegion: HOME, replicas: [HOME] },
-      leaseTable: (await newTable(emulator, ["pk"], region)).table.name,
-      defaultReplication: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },
-      reads: "buffered",
-    };
-    const world = regionWorld(settings, region, "append", aws);
-    for (const one of world.bookies) await untilDone(() => registerBookie(world.ports, one));
+    const leaseTable = (await newTable(emulator, ["pk"], HOME)).table.name;
+    const settings: RegionSettings = { ...common, leaseTable };
+    const world = withShortSegments(regionWorld(settings, region, "append", aws));
     const append = new AppendFunction(world, `append ${region}`);
     const read = new ReadFunction(
       regionWorld({ ...settings, bookies: bookies.map(asReader) }, region, "read", aws),
@@ -75,13 +82,18 @@ export async function regionsInProcess(emulator: MiniStack, faults: FaultLayer):
   return { clients };
 }
 
+/** Segments end all the time, so that metadata is written and read all the time. */
+function withShortSegments(world: RegionWorld): RegionWorld {
+  return { ...world, defaultConfig: { ...world.defaultConfig, segmentBytesMax: SEGMENT_BYTES } };
+}
+
 function faultyClients(
   emulator: MiniStack,
   faults: FaultLayer,
   functions: ReadonlyMap<string, Served>,
 ): AwsClients {
   return {
-    dynamoDb: (region) => faults.underDynamoDb(dynamoDbClient(region, PATIENT, endpointOf(emulator))),
+    dynamoDb: () => faults.underDynamoDb(dynamoDbClient(HOME, PATIENT, endpointOf(emulator))),
     lambda: (region) => {
       const send = async ({ input }: InvokeCommand) => {
         const served = functions.get(`${region} ${input.FunctionName}`);
