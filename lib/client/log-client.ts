@@ -24,7 +24,7 @@ import type {
   TailJson,
 } from "../api/wire.ts";
 import type { SideEffects } from "../protocol/errors.ts";
-import { ForeignAnswerError, ProblemError } from "./client-errors.ts";
+import { ForeignAnswerError, ProblemError, RequestError } from "./client-errors.ts";
 import {
   type Answered,
   logPath,
@@ -240,6 +240,7 @@ export class LogClient {
       const owner = response.headers.get("log-owner")?.split(";")[0];
       return { status: response.status, type, text: await response.text(), owner };
     } catch (error) {
+      if (error instanceof RequestError) throw error; // it was not sent
       const { endpoint } = this;
       const patience = { endpoint, asked: this.options.asked ?? endpoint, timeoutMs: this.#timeoutMs };
       throw noAnswer(patience, `${request.method} ${request.path}`, error, effects);

@@ -5,6 +5,8 @@ import { writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { signedSend } from "../../lib/client/aws/signed-send.ts";
+import { LogClient } from "../../lib/client/log-client.ts";
 import { ScratchDirectory } from "../adapters/scratch-directory.ts";
 import { run } from "./run-command.ts";
 
@@ -131,6 +133,17 @@ describe("a deployment's outputs", () => {
     expect(authorization).toMatch(/Credential=AKIDTEST\/\d{8}\/us-east-1\/execute-api\/aws4_request/);
     expect(request?.headers["x-amz-security-token"]).toBe("a session");
     expect(authorization).toContain(`Signature=${request && signatureOf(request)}`);
+  });
+
+  test("nothing is sent to an API of AWS in another region than requests are signed for", async () => {
+    const credentials = async () => ({ accessKeyId: "AKIDTEST", secretAccessKey: secret });
+    const client = new LogClient({
+      endpoint: "https://abc123.execute-api.us-east-1.amazonaws.com/live",
+      send: signedSend({ region: "us-west-2", credentials }),
+    });
+    const refused = await client.createLog("x", {}).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ name: "WrongRegionError", retryable: false, sideEffects: "none" });
+    expect(String(refused)).toContain("is in us-east-1, and requests to it would be signed for us-west-2");
   });
 
   test("names with slashes and spaces, queries and bodies are signed as they are sent", async () => {

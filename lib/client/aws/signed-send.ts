@@ -1,6 +1,7 @@
 /** Requests to a deployed REST API, signed with AWS Signature Version 4. */
 import { createHash, createHmac, type Hash } from "node:crypto";
 import { SignatureV4 } from "@smithy/signature-v4";
+import { RequestError } from "../client-errors.ts";
 import type { SendHttp } from "../http-words.ts";
 import type { CredentialSource } from "./credential-chain.ts";
 
@@ -12,10 +13,18 @@ export interface SigningFields {
 /** What an API Gateway API is signed for. */
 const SERVICE = "execute-api";
 
+/** Signed for a region that the address is not in: AWS would refuse it as forged, so it is not sent. */
+export class WrongRegionError extends RequestError {
+  override readonly name = "WrongRegionError";
+  readonly retryable = false;
+  readonly sideEffects = "none";
+}
+
 export function signedSend({ region, credentials }: SigningFields): SendHttp {
   const signer = new SignatureV4({ service: SERVICE, region, credentials, sha256: Sha256 });
   return async (address, request) => {
     const url = new URL(address);
+    refuseElsewhere(url.hostname, region);
     const signed = await signer.sign({
       method: request.method,
       protocol: url.protocol,
@@ -28,6 +37,16 @@ export function signedSend({ region, credentials }: SigningFields): SendHttp {
     });
     return await fetch(url, { ...request, headers: signed.headers });
   };
+}
+
+/** Only AWS's own names of APIs say their region; a domain of one's own, or an emulator's, does not. */
+function refuseElsewhere(hostname: string, region: string): void {
+  const [, there] = /^[^.]+\.execute-api\.([^.]+)\.amazonaws\.com(?:\.cn)?$/.exec(hostname) ?? [];
+  if (there === undefined || there === region) return;
+  throw new WrongRegionError(
+    `${hostname} is in ${there}, and requests to it would be signed for ${region}, which AWS refuses: sign ` +
+      `for ${there}, or ask the endpoint of ${region}`,
+  );
 }
 
 /** Node's SHA-256 in the shape that the signer asks for. */
