@@ -9,7 +9,7 @@ import { type CustomResourceEvent, patiently } from "../../lib/lambda/custom-res
 import { guardTopology } from "../../lib/lambda/topology-guard.ts";
 import { unavailable } from "../../lib/protocol/errors.ts";
 import { bookieId, region } from "../../lib/protocol/ids.ts";
-import { registerBookie, setBookieState } from "../../lib/protocol/placement/registry.ts";
+import { registerBookie, setBookieState, setRegionState } from "../../lib/protocol/placement/registry.ts";
 
 const [b1, b2, b3] = ["us-east-1.b1~s1", "us-east-1.b2~s2", "us-west-2.b1~s3"] as const;
 
@@ -73,9 +73,30 @@ describe("the guard over the topology", () => {
     expect(Reason).not.toContain(b2);
   });
 
+  test.each(["draining", undefined] as const)(
+    "refuses to drop a region whose bookies are lost, and which is itself %s: its ledgers have nobody",
+    async (state) => {
+      const ports = await registered(b1, b3);
+      await setBookieState(ports, bookieId(b3), "lost");
+      if (state !== undefined) await setRegionState(ports, region("us-west-2"), state);
+      const event = {
+        RequestType: "Update",
+        PhysicalResourceId: "topology",
+        OldResourceProperties: bookies(b1, b3),
+        ResourceProperties: bookies(b1),
+      } as const;
+      const { Status, Reason } = await outcomeOf((one) => guardTopology(ports.metadata, one), event);
+      expect(Status).toBe("FAILED");
+      expect(Reason).toContain(
+        "no longer names us-west-2, whose logs and ledgers nobody else would look after",
+      );
+    },
+  );
+
   test("lets one go that is said to be lost, and one that was never registered", async () => {
     const ports = await registered(b1, b3);
     await setBookieState(ports, bookieId(b3), "lost");
+    await setRegionState(ports, region("us-west-2"), "lost");
     const event = {
       RequestType: "Update",
       PhysicalResourceId: "topology",

@@ -3,6 +3,7 @@
  * at more than half the pace of the same seed without the cut, whoever owns it, and nothing is broken.
  */
 import { describe, expect, test } from "vitest";
+import { CPU_BOUND } from "../cpu-bound.ts";
 import type { Fault, MessageFault, Wire } from "./faults.ts";
 import type { ActorPlan, Plan } from "./plan.ts";
 import { runPlan } from "./run-plan.ts";
@@ -92,7 +93,7 @@ async function acknowledgedIn(plan: Plan): Promise<Map<string, number>> {
 const sum = (counts: ReadonlyMap<string, number>): number =>
   [...counts.values()].reduce((total, count) => total + count, 0);
 
-describe("throughput under a cut one way", () => {
+describe("throughput under a cut one way", CPU_BOUND, () => {
   const uncutRun = acknowledgedIn(planOf([], 1));
 
   test.each(pairs)("%s does not reach %s", async (from, to) => {

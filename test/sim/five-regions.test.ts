@@ -3,6 +3,7 @@
  * others. The metadata store is one that survives (mode `strong`); what happens when it does not is told last.
  */
 import { describe, expect, test } from "vitest";
+import { CPU_BOUND } from "../cpu-bound.ts";
 import type { Fault, Wire } from "./faults.ts";
 import type { Operation } from "./history.ts";
 import type { ActorPlan, Plan } from "./plan.ts";
@@ -95,7 +96,7 @@ const appended = ({ operation }: Told) =>
   operation.request.kind === "append" && operation.answer?.kind === "stored";
 const readToTail = ({ operation }: Told) => operation.answer?.kind === "records" && operation.answer.upToDate;
 
-describe("five regions, minRegions 3", () => {
+describe("five regions, minRegions 3", CPU_BOUND, () => {
   test.each(pairs)(
     "%s and %s are lost: the other three append, read to the tail, take over",
     async (one, other) => {
@@ -118,7 +119,7 @@ describe("five regions, minRegions 3", () => {
   });
 });
 
-describe("the metadata store's majority is lost", () => {
+describe("the metadata store's majority is lost", CPU_BOUND, () => {
   const lost: Fault = {
     kind: "region-hanging",
     wire: "metadata",

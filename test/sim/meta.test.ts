@@ -1,6 +1,7 @@
 /** Tests of the simulator: it is deterministic, it is out of reach of the real world, and it can fail. */
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
+import { CPU_BOUND } from "../cpu-bound.ts";
 import { allMutants } from "./mutants/all-mutants.ts";
 import { bundleMutant, patchedSource } from "./mutants/bundle-mutant.ts";
 import { drawPlan, profileNames } from "./profiles/all-profiles.ts";
@@ -11,7 +12,7 @@ import { SeededRandom } from "./seeded-random.ts";
 import { reproduction } from "./story.ts";
 import { Tripwire } from "./tripwire.ts";
 
-describe("one seed, one run", () => {
+describe("one seed, one run", CPU_BOUND, () => {
   test.each(profileNames)("two runs of a seed of %s are the same byte for byte", async (profile) => {
     const runs = [];
     for (let run = 0; run < 2; run++) runs.push(await runPlan(drawPlan(profile, 7), { trace: true }));
@@ -119,7 +120,7 @@ test("streams of one seed differ, and each repeats itself", () => {
   expect(new Set([draw(1, "one"), draw(1, "two"), draw(2, "one"), draw(2 ** 32 + 1, "one")]).size).toBe(4);
 });
 
-describe("mutants", () => {
+describe("mutants", CPU_BOUND, () => {
   test("the words that each one changes are there, once", async () => {
     for (const mutant of allMutants) {
       for (const { file } of mutant.patches)

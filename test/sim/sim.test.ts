@@ -1,5 +1,6 @@
 /** A fixed handful of seeds of each profile. `npm run sim` runs any number of others. */
 import { describe, expect, test } from "vitest";
+import { CPU_BOUND } from "../cpu-bound.ts";
 import { drawPlan, profileNames } from "./profiles/all-profiles.ts";
 import { WHOLE } from "./reduction.ts";
 import { runPlan } from "./run-plan.ts";
@@ -7,7 +8,7 @@ import { story } from "./story.ts";
 
 const SEEDS = [1, 2, 3, 4, 5];
 
-describe.each(profileNames)("the shipped protocol under %s", (profile) => {
+describe.each(profileNames)("the shipped protocol under %s", CPU_BOUND, (profile) => {
   test.each(SEEDS)("seed %i breaks no rule and goes on when the trouble is over", async (seed) => {
     const plan = drawPlan(profile, seed);
     const { violation, counts } = await runPlan(plan);
@@ -16,7 +17,7 @@ describe.each(profileNames)("the shipped protocol under %s", (profile) => {
   });
 });
 
-test("clients get work done and faults strike in these seeds", async () => {
+test("clients get work done and faults strike in these seeds", CPU_BOUND, async () => {
   let acknowledged = 0;
   let faults = 0;
   for (const seed of SEEDS) {

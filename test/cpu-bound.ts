@@ -1,0 +1,5 @@
+/**
+ * How long a test may take that only computes, seconds of it: on a busy machine its share of a core is small,
+ * and a deadline would be a test of the machine.
+ */
+export const CPU_BOUND = { timeout: 120_000 } as const;
