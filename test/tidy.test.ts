@@ -1,6 +1,7 @@
 /** The repository's habits, checked on its own files. Each rule shows in test/tidy that it can fail. */
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { CPU_BOUND } from "./cpu-bound.ts";
 import { documentLinks, documentPaths, scriptPaths } from "./tidy/documents.ts";
 import { importDirections } from "./tidy/import-directions.ts";
 import { protocolPurity, silentLibrary } from "./tidy/protocol-purity.ts";
@@ -46,7 +47,7 @@ describe("the repository", () => {
     }
   });
 
-  test.each(Object.entries(rules))("%s", (_, rule) => {
+  test.each(Object.entries(rules))("%s", CPU_BOUND, (_, rule) => {
     expect(rule(files)).toEqual([]);
   });
 });

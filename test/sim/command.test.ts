@@ -6,14 +6,10 @@ import { CPU_BOUND } from "../cpu-bound.ts";
 
 const run = promisify(execFile);
 
-test.each(["seed", "from"])(
-  "--%s that is no number is named as it was given",
-  CPU_BOUND,
-  async (option) => {
-    const told = run(process.execPath, ["--import", "tsx", "test/sim/main.ts", `--${option}`, "x"]);
-    await expect(told).rejects.toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining(`--${option} takes a whole number from 0 to 2^53 - 1, got x`),
-    });
-  },
-);
+test.each(["seed", "from"])("--%s that is no number is named as it was given", CPU_BOUND, async (option) => {
+  const told = run(process.execPath, ["--import", "tsx", "test/sim/main.ts", `--${option}`, "x"]);
+  await expect(told).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`--${option} takes a whole number from 0 to 2^53 - 1, got x`),
+  });
+});
