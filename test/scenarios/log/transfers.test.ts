@@ -1,6 +1,7 @@
 /** Stories of logs that go from one region to another by leave of the first. */
 import { describe, expect, test } from "vitest";
 import { region } from "../../../lib/protocol/ids.ts";
+import { limits } from "../../../lib/protocol/limits.ts";
 import type { RegionState } from "../../../lib/protocol/placement/placement.ts";
 import { LOG, LogWorld } from "./log-world.ts";
 
@@ -105,6 +106,21 @@ describe("a transfer", () => {
       expect(await owners(w)).toEqual(["east"]); // one segment
     },
   );
+
+  test("whose next owner froze before it took over takes nothing when it thaws: the owner has gone on", async () => {
+    const { w, p, q } = await ownedByEast();
+    const held = w.faults.hold({ client: "Q", port: "metadata", about: w.elections }, "after");
+    const asked = q.appends.serve({ kind: "take-over", log: LOG, from: region("east") });
+    await w.idle();
+    expect(held.calls).not.toEqual([]);
+    w.world.clock.jump(limits.appendDeadlineMs);
+    expect(await p.append("b")).toEqual(["at 1"]);
+    held.release();
+    expect(await w.run(asked)).toMatchObject({ kind: "refused", error: { code: "not_owner" } });
+    expect(await p.append("c")).toEqual(["at 2"]);
+    expect(await owners(w)).toEqual(["east"]);
+    expect(recoveries(w)).toBe(0);
+  });
 
   test("that gives up on a slow append leaves the pen alone from then on", async () => {
     const { w, p } = await ownedByEast();
