@@ -20,6 +20,7 @@ import {
   stops,
   wrongClocks,
 } from "./draw-faults.ts";
+import { drawHandOffs } from "./draw-hand-offs.ts";
 import { topologyChanges } from "./draw-topology.ts";
 import { drawWorld } from "./draw-world.ts";
 import { drawFunctionPlan, functionProfileNames } from "./function-profiles.ts";
@@ -34,6 +35,8 @@ export interface Profile {
   readonly lastsMs?: readonly [least: number, most: number];
   /** Whether bookies and regions come and go. */
   readonly changes?: boolean;
+  /** Whether logs are written through regions' functions in half of the plans. */
+  readonly handsOff?: boolean;
   faults(scene: Scene): Fault[];
 }
 
@@ -126,6 +129,7 @@ export const profiles: readonly Profile[] = [
   {
     name: "combined",
     tails: [0.05, 3_000],
+    handsOff: true,
     faults: (scene) => [
       ...some(scene, 0.4, failedRecoveries),
       ...some(scene, 0.4, (one) => slowActors(one, one.random.integer(1, 3))),
@@ -184,11 +188,18 @@ export function drawPlan(profileName: string, seed: number): Plan {
   const world = drawWorld(random, ...profile.tails, profile.changes);
   const workMs = random.logBetween(...(profile.lastsMs ?? LASTS_MS));
   const stage = { random, world, workMs };
-  const actors =
+  const drawn =
     profile.collects === true ? [...ledgerActors(stage), ...collectors(stage)] : drawActors(stage);
+  const own = new SeededRandom(seed, `hand-offs ${profile.name}`);
+  const handOffs = profile.handsOff === true ? drawHandOffs(own, stage, drawn) : undefined;
+  const actors = handOffs?.actors ?? drawn;
   const calmMs = workMs * 1.2;
-  const faults = profile.faults({ random, world, actors, calmMs });
-  return { seed, profile: profile.name, world, actors, faults, workMs, calmMs, recoverWithinMs: 60_000 };
+  const scene = { random, world, actors, calmMs };
+  const plain = profile.faults(scene);
+  const faults = handOffs?.faults(scene, plain) ?? plain;
+  const functions = handOffs === undefined ? {} : { functions: handOffs.functions };
+  const times = { workMs, calmMs, recoverWithinMs: 60_000 };
+  return { seed, profile: profile.name, world, ...functions, actors, faults, ...times };
 }
 
 /** The profile of a seed when none is asked for: those without functions take turns; `functions` is the others. */
