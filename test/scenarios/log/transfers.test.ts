@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { region } from "../../../lib/protocol/ids.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
+import { ownerLimits } from "../../../lib/protocol/log/owner-limits.ts";
 import type { RegionState } from "../../../lib/protocol/placement/placement.ts";
 import { LOG, LogWorld } from "./log-world.ts";
 
@@ -171,6 +172,25 @@ describe("a region that should not own logs, or cannot", () => {
     expect(await q.append("c")).toEqual(["at 2"]);
     expect(await q.read(0)).toEqual(["a", "b", "c"]);
   });
+
+  test.each(["the owner", "another region"])(
+    "in what %s knew before it froze, keeps its log",
+    async (who) => {
+      const { w, p, q } = await ownedByEast();
+      const { clock } = w.world;
+      const readAt = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
+      const states = {
+        bookies: new Map(),
+        regions: new Map([[p.ports.region, "draining" as RegionState]]),
+        readAt,
+      };
+      const client = who === "the owner" ? p : q;
+      client.ports.topology.states = () => states;
+      clock.jump(ownerLimits.regionStatesAgeMaxMs);
+      expect(await client.append("b")).toEqual(["at 1"]);
+      expect(new Set(await owners(w))).toEqual(new Set(["east"]));
+    },
+  );
 
   test("drained with every region: its log stays, and is appended to", async () => {
     const { w, p } = await ownedByEast();
