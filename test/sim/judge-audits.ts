@@ -2,7 +2,8 @@
  * What auditors see to when nothing goes wrong any more: what a writer that is gone left open is closed, ledgers
  * that no item names are deleted, and of what is deleted nothing is left when the seal age is over (rule 15).
  */
-import { type LedgerListing, ledgerKey, segmentKey } from "../../lib/protocol/items.ts";
+import { type LedgerListing, ledgerKey, ledgerListingKey, segmentKey } from "../../lib/protocol/items.ts";
+import type { LedgerMetadata } from "../../lib/protocol/ledger/ledger-metadata.ts";
 import { limits } from "../../lib/protocol/limits.ts";
 import { pause } from "../../lib/protocol/waiting.ts";
 import { auditorIn } from "./actors/region-auditor-actor.ts";
@@ -37,6 +38,9 @@ async function demandAudited(
   const { world } = judge;
   const audits = auditAll(world);
   const wrong = () => {
+    for (const { item } of world.table.itemsOf("ledger")) {
+      if (isForgotten(world, item)) return `ledger ${item.ledgerId} is in no auditor's list`;
+    }
     for (const { item } of world.table.itemsOf("ledger-listing")) {
       // A region without functions has no auditor either.
       const reason = world.fleets.has(item.region) ? wrongWith(item) : undefined;
@@ -54,6 +58,12 @@ async function demandAudited(
     },
     ({ kind }) => kind === "done",
   );
+}
+
+/** Whoever makes a ledger of a log lists it first, and the listing goes last. */
+function isForgotten({ table, fleets }: World, { ledgerId, origin }: LedgerMetadata): boolean {
+  if (origin === undefined || !fleets.has(origin.ownerRegion)) return false;
+  return table.get(ledgerListingKey(origin.ownerRegion, ledgerId)) === undefined;
 }
 
 function disorderOf(world: World, { ledgerId, region, sweptAtMs }: LedgerListing): string | undefined {
