@@ -60,10 +60,17 @@ async function demandAudited(
   );
 }
 
-/** Whoever makes a ledger of a log lists it first, and the listing goes last. */
-function isForgotten({ table, fleets }: World, { ledgerId, origin }: LedgerMetadata): boolean {
+/**
+ * The listing goes last. One whose creation failed half way, or came so late that its listing was taken for
+ * nobody's, may be in no list: it never held anything, and names no segment.
+ */
+function isForgotten({ table, fleets }: World, ledger: LedgerMetadata): boolean {
+  const { ledgerId, origin } = ledger;
   if (origin === undefined || !fleets.has(origin.ownerRegion)) return false;
-  return table.get(ledgerListingKey(origin.ownerRegion, ledgerId)) === undefined;
+  if (table.get(ledgerListingKey(origin.ownerRegion, ledgerId)) !== undefined) return false;
+  const named = table.get(segmentKey(origin.log, origin.firstSeqNum))?.item;
+  const isNamed = named?.kind === "segment" && named.ledgerId === ledgerId;
+  return isNamed || ("lastEntry" in ledger && ledger.lastEntry >= 0);
 }
 
 function disorderOf(world: World, { ledgerId, region, sweptAtMs }: LedgerListing): string | undefined {

@@ -53,6 +53,8 @@ export interface LedgerReaderPlan extends ActorPlanBase {
   readonly strong: boolean;
   /** Probability of keeping a reader, and with it its metadata, for the next operation. */
   readonly keeps: number;
+  /** Reads under way at once, in one process that keeps one reader for each ledger. Absent: one. */
+  readonly together?: number;
 }
 
 export interface LedgerRecovererPlan extends ActorPlanBase {

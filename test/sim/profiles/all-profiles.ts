@@ -21,9 +21,11 @@ import {
   wrongClocks,
 } from "./draw-faults.ts";
 import { drawHandOffs } from "./draw-hand-offs.ts";
+import { drawSharing } from "./draw-sharing.ts";
 import { topologyChanges } from "./draw-topology.ts";
 import { drawWorld } from "./draw-world.ts";
 import { drawFunctionPlan, functionProfileNames } from "./function-profiles.ts";
+import type { Variant } from "./variant.ts";
 
 export interface Profile {
   readonly name: string;
@@ -35,8 +37,8 @@ export interface Profile {
   readonly lastsMs?: readonly [least: number, most: number];
   /** Whether bookies and regions come and go. */
   readonly changes?: boolean;
-  /** Whether logs are written through regions' functions in half of the plans. */
-  readonly handsOff?: boolean;
+  /** What some of the plans are made of instead, drawn from a stream of its own: the others stay as they are. */
+  readonly variant?: Variant;
   faults(scene: Scene): Fault[];
 }
 
@@ -119,6 +121,7 @@ export const profiles: readonly Profile[] = [
     name: "collection",
     tails: [0.03, 2_000],
     collects: true,
+    variant: drawSharing,
     faults: (scene) => [
       ...messageFaults(scene, 0.4, 0.1),
       ...stops(scene, scene.random.integer(0, 4), 0.3),
@@ -129,7 +132,7 @@ export const profiles: readonly Profile[] = [
   {
     name: "combined",
     tails: [0.05, 3_000],
-    handsOff: true,
+    variant: drawHandOffs,
     faults: (scene) => [
       ...some(scene, 0.4, failedRecoveries),
       ...some(scene, 0.4, (one) => slowActors(one, one.random.integer(1, 3))),
@@ -190,14 +193,13 @@ export function drawPlan(profileName: string, seed: number): Plan {
   const stage = { random, world, workMs };
   const drawn =
     profile.collects === true ? [...ledgerActors(stage), ...collectors(stage)] : drawActors(stage);
-  const own = new SeededRandom(seed, `hand-offs ${profile.name}`);
-  const handOffs = profile.handsOff === true ? drawHandOffs(own, stage, drawn) : undefined;
-  const actors = handOffs?.actors ?? drawn;
+  const variant = profile.variant?.(seed, stage, drawn);
+  const actors = variant?.actors ?? drawn;
   const calmMs = workMs * 1.2;
   const scene = { random, world, actors, calmMs };
   const plain = profile.faults(scene);
-  const faults = handOffs?.faults(scene, plain) ?? plain;
-  const functions = handOffs === undefined ? {} : { functions: handOffs.functions };
+  const faults = variant?.faults(scene, plain) ?? plain;
+  const functions = variant?.functions === undefined ? {} : { functions: variant.functions };
   const times = { workMs, calmMs, recoverWithinMs: 60_000 };
   return { seed, profile: profile.name, world, ...functions, actors, faults, ...times };
 }

@@ -4,7 +4,7 @@
  */
 import type { Fault } from "../faults.ts";
 import type { ActorPlan, FunctionsPlan } from "../plan.ts";
-import type { SeededRandom } from "../seeded-random.ts";
+import { SeededRandom } from "../seeded-random.ts";
 import type { Stage } from "./draw-actors.ts";
 import type { Scene } from "./draw-faults.ts";
 import {
@@ -19,23 +19,13 @@ import {
   wrongFunctionClocks,
 } from "./draw-functions.ts";
 import { lateMetadata, lifeActors } from "./draw-lives.ts";
+import type { Variant } from "./variant.ts";
 
 /** How many plans know functions. */
 const SHARE = 0.5;
 
-export interface HandOffs {
-  readonly functions: readonly FunctionsPlan[];
-  readonly actors: readonly ActorPlan[];
-  /** What goes wrong with functions and leases beside `faults`. */
-  faults(scene: Scene, faults: readonly Fault[]): Fault[];
-}
-
-/** Draws from a stream of its own, so that plans without functions stay as they are. Undefined: this is one. */
-export function drawHandOffs(
-  random: SeededRandom,
-  stage: Stage,
-  actors: readonly ActorPlan[],
-): HandOffs | undefined {
+export const drawHandOffs: Variant = (seed, stage, actors) => {
+  const random = new SeededRandom(seed, "hand-offs combined");
   if (!random.chance(SHARE)) return undefined;
   const functions = functionsOf(random, stage.world);
   return {
@@ -43,7 +33,7 @@ export function drawHandOffs(
     actors: together(random, actors, { ...stage, random }),
     faults: (scene, faults) => [...withLeases(faults), ...functionFaults({ ...scene, random }, functions)],
   };
-}
+};
 
 /**
  * Callers come instead of whole-log clients, or share the log with them; its readers and recoverers stay. A log
