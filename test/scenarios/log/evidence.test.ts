@@ -62,6 +62,28 @@ test("processes that see one failure each and are gone count together; none of t
   expect(await owners(w)).toEqual(["east", "west"]);
 });
 
+test("what the others counted is enough: one that knows the owner takes over at its first failure", async () => {
+  const { w, refuse } = await ownedByEast();
+  const q = w.client("Q", "west");
+  expect(await q.append("b")).toEqual(["at 1"]);
+  await w.world.clock.advance(limits.ownerHeardMs + limits.ownerGuardMs);
+  for (let number = 0; number < limits.ownerFailuresMin; number++) {
+    refuse(`Q${number}`);
+    const one = w.client(`Q${number}`, "west").appends;
+    const request = { log: LOG, records: [recordOf("lost")], timeoutMs: limits.ownerRetryPauseMs };
+    await w.run(one.append(request).catch(() => undefined));
+    await w.world.clock.advance(limits.ownerSilenceMs / 2);
+  }
+  refuse("Q");
+  const started = w.world.clock.nowMs();
+  expect(await q.append("c")).toEqual(["at 2"]);
+  expect(w.faults.count({ client: "Q", port: "region", call: "canOwn" })).toBeLessThan(
+    limits.ownerFailuresMin,
+  );
+  expect(w.world.clock.nowMs() - started).toBeLessThan(limits.ownerSilenceMs);
+  expect(await owners(w)).toEqual(["east", "west"]);
+});
+
 test("an answer to one process keeps the others from taking over", async () => {
   const { w } = await ownedByEast();
   await count(w, 5, limits.ownerSilenceMs);
@@ -186,4 +208,31 @@ test("an append in doubt is answered once its owner counts as silent, not when t
   expect(w.world.clock.nowMs() - started).toBeLessThan(4_500);
   expect(await q.append("c")).toEqual(["at 2"]);
   expect(w.world.clock.nowMs() - started).toBeLessThan(5_000);
+});
+
+/** Three processes of the west append at once; each new process of the owner needs a while for its start. */
+async function startsColdly(startMs: number) {
+  const { w } = await ownedByEast();
+  const { clock } = w.world;
+  const warmAtMs = clock.nowMs() + startMs;
+  const askers = ["Q", "R", "S"];
+  for (const client of askers) {
+    w.faults.at({ client, port: "region", call: "canOwn" }, "before", Number.POSITIVE_INFINITY, () =>
+      // A question that is asked meanwhile meets another new process.
+      clock.nowMs() < warmAtMs ? pause(clock, startMs) : undefined,
+    );
+  }
+  const appends = askers.map((client) => w.client(client, "west").append(client));
+  for (const outcome of await Promise.all(appends)) expect(outcome[0]).toMatch(/^at /);
+  return await owners(w);
+}
+
+test("an owner whose processes are slow to start keeps its log, though several ask at once", async () => {
+  const startMs = limits.ownerAskTimeoutMs + limits.ownerSilenceMs - limits.ownerRetryPauseMs;
+  expect(await startsColdly(startMs)).toEqual(["east"]);
+});
+
+test("one that takes longer than silence may last has lost it", async () => {
+  const startMs = limits.ownerFailuresMin * (limits.ownerAskTimeoutMs + 2 * limits.ownerRetryPauseMs);
+  expect(await startsColdly(startMs)).toContain("west");
 });
