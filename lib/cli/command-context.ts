@@ -92,7 +92,7 @@ export function refuseUnheeded(program: Command, command: Command): void {
   }
   const outputs = command.getOptionValue("outputs") ?? program.getOptionValue("outputs");
   if (outputs !== undefined && command.getOptionValueSource("endpoint") === "cli") {
-    throw new UsageError("--endpoint and --outputs both say where the log is; leave one of them out");
+    throw new UsageError("--endpoint and --outputs both say where the regions are; leave one out");
   }
 }
 

@@ -248,7 +248,7 @@ describe("a deployment's outputs", () => {
       ["--outputs", outputs, "--region", "us-east-1", "region", "list", ...endpoint],
     ]) {
       const { code, err } = await run(args);
-      expect(err).toContain("leave one of them out");
+      expect(err).toContain("both say where the regions are; leave one out");
       expect(code).toBe(2);
     }
     expect(aws.received).toEqual([]);
