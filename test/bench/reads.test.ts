@@ -1,5 +1,6 @@
 /** The bench itself: its arithmetic on small cases, and its sections on a tenth of the reads. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { CPU_BOUND } from "../cpu-bound.ts";
 import { bestPlan, clairvoyant, clairvoyantWithin, hedged, noHedging } from "./reads/baselines.ts";
 import { score, scoreInterval } from "./reads/bootstrap.ts";
 import { atLeast, atMost, gateLines } from "./reads/gates.ts";
@@ -8,6 +9,8 @@ import { roundTripMs, s3ReadMs } from "./reads/latency-model.ts";
 import { runOurs } from "./reads/our-policy.ts";
 import { at, percentilesOf } from "./reads/percentiles.ts";
 import { steadySection } from "./reads/steady.ts";
+
+vi.setConfig({ testTimeout: CPU_BOUND.timeout });
 
 describe("latency model", () => {
   test.each([

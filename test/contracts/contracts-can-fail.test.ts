@@ -1,5 +1,5 @@
 /** Each contract catches each of the ways in which its port can be wrong, and lets the true one pass. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { MemoryEntryStore } from "../../lib/adapters/memory/memory-entry-store.ts";
 import { MemoryLeaseStore } from "../../lib/adapters/memory/memory-lease-store.ts";
 import { MemoryMetadataStore } from "../../lib/adapters/memory/memory-metadata-store.ts";
@@ -11,6 +11,7 @@ import {
 } from "../../lib/protocol/bookie/stored-bookie.ts";
 import { bookieId } from "../../lib/protocol/ids.ts";
 import type { Bookie, Clock, EntryStore } from "../../lib/protocol/ports.ts";
+import { CPU_BOUND } from "../cpu-bound.ts";
 import { TestClock } from "../scenarios/test-clock.ts";
 import { SeededRandom } from "../sim/seeded-random.ts";
 import { type BookieUnderTest, bookieCases } from "./bookie-contract.ts";
@@ -24,6 +25,8 @@ import { leaseStoreCases } from "./lease-store-contract.ts";
 import { metadataStoreCases } from "./metadata-store-contract.ts";
 import { randomCases } from "./random-contract.ts";
 import { Scope } from "./scope.ts";
+
+vi.setConfig({ testTimeout: CPU_BOUND.timeout });
 
 interface Case<P> {
   readonly title: string;

@@ -52,6 +52,7 @@ async function driveDeployment(isEnforced: boolean): Promise<void> {
       await orders.readAll(ohio);
     });
   }
+  await step("transfer the log to the region that wrote it, if it left", () => orders.settleIn(east));
   await step("refuse in the wrong region", () => orders.refuseInWrongRegion(west, east, ireland));
   await step(`${megabytes} MB in and out`, () => largeFile(cloud, { into: east, outOf: west, megabytes }));
   await step("deploy again, with a fourth region", () => cloud.deploy([east, ohio, west, ireland]));
@@ -63,6 +64,7 @@ async function driveDeployment(isEnforced: boolean): Promise<void> {
     await orders.refuseToDrop([east, ohio, ireland]);
     await orders.readAll(west);
   });
+  await step("transfer it back", () => orders.settleIn(east));
   await step("take over from an owner whose append function was deleted", async () => {
     await orders.takeOver(east, ohio);
     for (const region of [ohio, west, ireland]) await orders.readAll(region);

@@ -121,6 +121,16 @@ export class Scenario {
     );
   }
 
+  /**
+   * Has `region` own the log. On a busy machine an owner may have been silent for so long that a strong read
+   * elsewhere took over.
+   */
+  async settleIn(region: string): Promise<void> {
+    const client = this.cloud.client(region);
+    const { owner } = await retrying(UNDER_LOAD, client, (one) => one.transferOwner(this.log, region));
+    check(owner === region, `${region} owns the log`, owner);
+  }
+
   /** The region's functions, invoked by a caller who may. */
   async goAroundGateway(region: string): Promise<void> {
     const client = await this.cloud.directClient(region);

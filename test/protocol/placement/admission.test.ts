@@ -1,10 +1,13 @@
 /** Which quorum sizes a log may have (placement sections 2.2 to 2.5, weaknesses W4 and W15). */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { region } from "../../../lib/protocol/ids.ts";
 import { type Admission, admit, smallestAckQuorum } from "../../../lib/protocol/placement/admission.ts";
 import type { RegionCount } from "../../../lib/protocol/placement/placement.ts";
+import { CPU_BOUND } from "../../cpu-bound.ts";
 import { smallestAckQuorums } from "./brute-force.ts";
 import { replication } from "./topologies.ts";
+
+vi.setConfig({ testTimeout: CPU_BOUND.timeout });
 
 /** "3x20" or "20/3/3": bookies by region. */
 function capacities(text: string): RegionCount[] {

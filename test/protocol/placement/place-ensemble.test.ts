@@ -1,5 +1,5 @@
 /** Placing a new ensemble (placement sections 2.1 to 2.3 and 2.6). */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { bookieId, type Region, region } from "../../../lib/protocol/ids.ts";
 import type { Replication } from "../../../lib/protocol/ledger/ledger-metadata.ts";
 import { smallestAckQuorum } from "../../../lib/protocol/placement/admission.ts";
@@ -7,6 +7,7 @@ import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts
 import { UNKNOWN_REGION } from "../../../lib/protocol/placement/known-region.ts";
 import { placeEnsemble } from "../../../lib/protocol/placement/place-ensemble.ts";
 import type { RegionState } from "../../../lib/protocol/placement/placement.ts";
+import { CPU_BOUND } from "../../cpu-bound.ts";
 import { capacityLists, colourings, heaviest, LightestRings } from "./brute-force.ts";
 import {
   ledgers,
@@ -20,6 +21,8 @@ import {
   tally,
   topology,
 } from "./topologies.ts";
+
+vi.setConfig({ testTimeout: CPU_BOUND.timeout });
 
 describe("three regions of twenty, E = Qw = 15, Qa = 9, m = 2", () => {
   const cloud = topology("us-east-1:20/2,us-east-2:20/2,us-west-2:20/2");

@@ -2,8 +2,11 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { CPU_BOUND } from "../../cpu-bound.ts";
 import { runCases } from "./random-topologies.ts";
+
+vi.setConfig({ testTimeout: CPU_BOUND.timeout });
 
 test("2 to 8 regions, 1 to 40 bookies, 1 to 5 racks: placed and replaced as section 2.3 says", () => {
   const counts = runCases(1_000, 2);

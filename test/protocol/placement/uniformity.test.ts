@@ -1,9 +1,12 @@
 /** Over many ledgers each region's, each rack's and each bookie's share is even (placement section 2.6). */
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { region } from "../../../lib/protocol/ids.ts";
 import { placeEnsemble } from "../../../lib/protocol/placement/place-ensemble.ts";
+import { CPU_BOUND } from "../../cpu-bound.ts";
 import { deviations, quickCases } from "./shares.ts";
 import { ledgers, placed, regionRing, regionsOf, request, tally } from "./topologies.ts";
+
+vi.setConfig({ testTimeout: CPU_BOUND.timeout });
 
 test.each(quickCases.map((shares) => [shares.name, shares] as const))(
   "30,000 ledgers, regions and racks within 2 %%: %s",

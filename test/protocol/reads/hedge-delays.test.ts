@@ -1,9 +1,12 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { hedgeDelays, type Step } from "../../../lib/protocol/reads/hedge-delays.ts";
 import { LatencySketch, type Survival } from "../../../lib/protocol/reads/latency-sketch.ts";
 import { readLimits } from "../../../lib/protocol/reads/read-limits.ts";
+import { CPU_BOUND } from "../../cpu-bound.ts";
 import { SeededRandom } from "../../sim/seeded-random.ts";
+
+vi.setConfig({ testTimeout: CPU_BOUND.timeout });
 
 const { hedgeBudget, hedgeDemand } = readLimits;
 

@@ -2,15 +2,18 @@
  * Defects that other implementations of speculative reading had, by their numbers in our notes. Each replays
  * what led to the defect and shows that it does not happen here.
  */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { region } from "../../../lib/protocol/ids.ts";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import { orderReplicas } from "../../../lib/protocol/reads/order-replicas.ts";
 import { readLimits } from "../../../lib/protocol/reads/read-limits.ts";
 import { speculativeRead } from "../../../lib/protocol/reads/speculative-read.ts";
 import { runClosedLoop } from "../../bench/reads/closed-loop.ts";
+import { CPU_BOUND } from "../../cpu-bound.ts";
 import { readerView } from "./reader-view.ts";
 import { anyAnswer, bookieAt, inMs, nameOf, ReadingWorld, type Says, silent } from "./reading-world.ts";
+
+vi.setConfig({ testTimeout: CPU_BOUND.timeout });
 
 const near = bookieAt("near", "/r1/a");
 const other = bookieAt("other", "/r1/b");

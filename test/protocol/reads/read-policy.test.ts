@@ -1,9 +1,12 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { region } from "../../../lib/protocol/ids.ts";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import { readLimits } from "../../../lib/protocol/reads/read-limits.ts";
+import { CPU_BOUND } from "../../cpu-bound.ts";
 import { SeededRandom } from "../../sim/seeded-random.ts";
 import { bookieAt, inMs, nameOf, ReadingWorld, silent } from "./reading-world.ts";
+
+vi.setConfig({ testTimeout: CPU_BOUND.timeout });
 
 const racks = ["a", "b", "c", "d", "e", "f"].map((rack) => bookieAt(rack, `/r1/${rack}`));
 const three = racks.slice(0, 3);
