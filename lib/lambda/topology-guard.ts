@@ -1,8 +1,8 @@
 /**
  * Asked by each deployment, before anything else changes, whether the bookies and regions that the topology
  * no longer names may go. A registered bookie holds copies until they are moved; only one that an operator
- * has said to be lost holds nothing any more. A region's ledgers are looked after by its own auditor, or by the
- * others once it is said to be lost: without that word nobody would recover or collect them.
+ * has said to be lost holds nothing any more. A region's ledgers are looked after by its own auditor, or by
+ * the others once it is said to be lost: without that word nobody would recover or collect them.
  */
 import type { RegionItem } from "../protocol/items.ts";
 import { readRegistry } from "../protocol/placement/registry.ts";
