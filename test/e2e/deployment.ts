@@ -9,7 +9,9 @@
  * does not start. FENCELINE_E2E_MEGABYTES says how large the file is; 200 if absent.
  */
 import { randomBytes } from "node:crypto";
+import { join } from "node:path";
 import { ScratchDirectory } from "../adapters/scratch-directory.ts";
+import { run } from "../cli/run-command.ts";
 import { DeployedCloud } from "./aws/deployed-cloud.ts";
 import { largeFile, Scenario, step } from "./aws/scenario.ts";
 import { TlsInFront } from "./aws/tls-in-front.ts";
@@ -51,6 +53,7 @@ async function driveDeployment(isEnforced: boolean): Promise<void> {
     await orders.append(ireland, ["from the fourth region"]);
     for (const { region } of cloud.regions) await orders.readAll(region);
   });
+  await step("verify through all gateways", () => verifyAll(join(scratch.path, "cdk-outputs.json")));
   await step("refuse to drop a region that holds copies", async () => {
     await orders.refuseToDrop([east, ohio, ireland]);
     await orders.readAll(west);
@@ -59,6 +62,15 @@ async function driveDeployment(isEnforced: boolean): Promise<void> {
     await orders.takeOver(east, ohio);
     for (const region of [ohio, west, ireland]) await orders.readAll(region);
   });
+}
+
+/** As a user does. An emulator on a busy machine leaves some answers out. */
+async function verifyAll(outputs: string): Promise<void> {
+  const bounds = ["--unknown-max", "20", "--reads-failed-max", "20"];
+  const args = ["verify", "--outputs", outputs, "--appenders", "4", "--duration", "8", ...bounds];
+  const { code, out, err } = await run(args);
+  process.stdout.write(out);
+  if (code !== 0) throw new Error(`fenceline verify ended with ${code}: ${err}`);
 }
 
 /** What stands for AWS. Throws if nothing was named, or AWS itself. */
