@@ -41,8 +41,21 @@ export const appendBody = z
     records: z.array(recordInput).openapi({ minItems: 1, maxItems: limits.batchRecordsMax }),
     match_seq_num: seqNum.optional().openapi({
       type: "integer",
-      description: "Append only if the first record gets this seq_num. Makes a repeated append safe.",
+      description:
+        "Append only if the first record gets this seq_num. Makes a repeated append safe: of all attempts " +
+        "at one place at most one takes effect. A 412 whose place holds equal records says equal_records.",
     }),
+    append_token: z
+      .string()
+      .optional()
+      .openapi({
+        minLength: 1,
+        maxLength: appendLimits.producerIdLengthMax,
+        description:
+          "With match_seq_num: printable ASCII without spaces, such as a random UUID, the same in all " +
+          "attempts at this append and in no other. A 412 then says already_appended if an earlier attempt " +
+          "is what took the place, and equal_records if another's equal records did.",
+      }),
     producer: producer.optional().openapi({
       description: "Makes a repeated append safe: a batch that is in the log already is not appended again.",
     }),

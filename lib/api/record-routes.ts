@@ -33,6 +33,9 @@ const appendRecords = createRoute({
       match_seq_num: wire.seqNumText.optional().openapi({
         description: "With application/octet-stream: append only if the record gets this seq_num.",
       }),
+      append_token: z.string().optional().openapi({
+        description: "With application/octet-stream and match_seq_num: as in the JSON body.",
+      }),
     }),
   },
   responses: { 200: answer(appendAck, "The batch is durable."), ...errorAnswers },
@@ -108,8 +111,7 @@ export function addRecordRoutes(app: ApiApp, options: ApiOptions): void {
   app.openapi({ ...appendRecords, hide: true }, async (c) => {
     const { log } = c.req.valid("param");
     const { "log-format": format = "utf8", prefer, "idempotency-key": key } = c.req.valid("header");
-    const { match_seq_num } = c.req.valid("query");
-    const request = await readAppend(c.req.raw, logName(log), format, match_seq_num);
+    const request = await readAppend(c.req.raw, logName(log), format, c.req.valid("query"));
     const idempotent = key === undefined ? {} : { idempotencyKey: key };
     const ack = await options.append.append({ ...request, ...idempotent, ...appendPreferences(prefer) });
     // A duplicate may stand in a segment of long ago, whose epoch is not the owner's.

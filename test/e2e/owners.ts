@@ -163,7 +163,7 @@ async function main(): Promise<void> {
   await load.run("calm-100-logs", { logs: 100, durationMs: 5_000 });
   await load.run("followed", { followOwner: true, durationMs: 4_000 });
   await load.run("transferred", {}, (log) => load.transferRound(log));
-  const some = Array.from({ length: 40 }, (_, index) => verifyLogName("transferred-100-logs", index));
+  const some = Array.from({ length: 24 }, (_, index) => verifyLogName("transferred-100-logs", index));
   await load.run("transferred-100-logs", { logs: 100, durationMs: 14_000 }, () => load.transferMany(some));
   await load.run("transferred-plain", { plain: true }, (log) => load.transferRound(log));
   await load.run("killed", { durationMs: 12_000 }, () => load.kill());

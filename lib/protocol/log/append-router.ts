@@ -152,7 +152,7 @@ export class AppendRouter {
       answer = await calls.forward(log, owner, request, this.#leftMs(routed));
     } catch (error) {
       if (sideEffectsOf(error) === "none") return await this.#later();
-      routed.doubt = forwardedUnknown(log.name, owner, error); // F2
+      routed.doubt = forwardedUnknown(log.name, owner, request, error); // F2
       if (!isIdempotent(request)) throw routed.doubt;
       return await this.#later();
     }
