@@ -2,7 +2,7 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
 import type { Hono } from "hono";
 import { handle } from "hono/aws-lambda";
-import type { ApiApp } from "../api/routing.ts";
+import type { ApiApp } from "../api/route.ts";
 
 export type HttpAnswerer = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 

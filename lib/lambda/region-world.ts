@@ -42,6 +42,8 @@ export interface RegionWorld {
   readonly region: Region;
   readonly trace: FunctionTrace;
   readonly ports: LedgerPorts;
+  /** Behind the topology of the ports. */
+  readonly registry: Pick<Registry, "ready" | "load">;
   readonly leases: LeaseStore;
   readonly appends: LambdaAppends;
   /** Bookies by region, as the deployment has them. */
@@ -67,6 +69,7 @@ export function regionWorld(
   const bookies = settings.bookies.map((one): BookieAddress => {
     return { id: bookieId(one.id), place: { region: regionOf(one.region), rack: one.rack } };
   });
+  const registry = new Registry({ metadata, clock }, bookies);
   const ports: LedgerPorts = {
     clock,
     random,
@@ -74,7 +77,7 @@ export function regionWorld(
     trace,
     metadata,
     bookies: lambdaBookies(settings, clients),
-    topology: reachable(new Registry({ metadata, clock }, bookies), bookies),
+    topology: reachable(registry, bookies),
     placement: regionAware,
     reads: new ReadPolicy({ clock, random, place: { region } }),
     quarantine: new Quarantine({ clock, random }),
@@ -86,6 +89,7 @@ export function regionWorld(
     region,
     trace,
     ports,
+    registry,
     leases: new DynamoDbLeaseStore({ ...leaseTable, clock, random }),
     appends: lambdaAppends(settings, clients),
     bookies,

@@ -30,7 +30,7 @@ const table: readonly (readonly [folder: string, row: Row])[] = [
   ["lib/adapters/level", { files: [protocol, formats], packages: ["classic-level"], node: true }],
   ["lib/adapters/node", { files: [protocol, formats], node: true }],
   ["lib/adapters/aws", { files: [protocol, formats], packages: ["@aws-sdk/", "@smithy/"], node: true }],
-  ["lib/api", { files: [protocol], packages: ["hono", "@hono/zod-openapi", "zod"] }],
+  ["lib/api", { files: [protocol], packages: ["hono", "zod"] }],
   [
     "lib/client/aws",
     { files: [protocol, "lib/client"], packages: ["@aws-sdk/client-lambda", "@smithy/"], node: true },
