@@ -76,7 +76,7 @@ export function regionWorld(
     digest: new NodeDigest(),
     trace,
     metadata,
-    bookies: lambdaBookies(settings, clients),
+    bookies: lambdaBookies(settings, clients, trace),
     topology: reachable(registry, bookies),
     placement: regionAware,
     reads: new ReadPolicy({ clock, random, place: { region } }),
@@ -91,7 +91,7 @@ export function regionWorld(
     ports,
     registry,
     leases: new DynamoDbLeaseStore({ ...leaseTable, clock, random }),
-    appends: lambdaAppends(settings, clients),
+    appends: lambdaAppends(settings, clients, trace),
     bookies,
     replicas,
     defaultConfig: {
@@ -133,25 +133,29 @@ function metadataOf({ metadata }: RegionSettings, replicas: RegionWorld["replica
   return new CheckedDeployment(store, wanted, chance.random);
 }
 
-function lambdaBookies({ bookies }: RegionSettings, aws: AwsClients): LambdaBookies {
-  const reach = functionsBy(aws, BOOKIE_WAITS);
+function lambdaBookies({ bookies }: RegionSettings, aws: AwsClients, trace: FunctionTrace): LambdaBookies {
+  const reach = functionsBy(aws, BOOKIE_WAITS, trace);
   const known = new Map(bookies.map((one) => [bookieId(one.id), reach(one.region, one.functionName)]));
   return new LambdaBookies((id) => known.get(id));
 }
 
-function lambdaAppends({ regions }: RegionSettings, aws: AwsClients): LambdaAppends {
-  const reach = functionsBy(aws, FORWARD_WAITS);
+function lambdaAppends({ regions }: RegionSettings, aws: AwsClients, trace: FunctionTrace): LambdaAppends {
+  const reach = functionsBy(aws, FORWARD_WAITS, trace);
   const known = new Map(regions.map((one) => [regionOf(one.region), reach(one.region, one.appendFunction)]));
   return new LambdaAppends((region) => known.get(region));
 }
 
 /** One client per region: a connection to another region costs two to three round trips. */
-function functionsBy(aws: AwsClients, waits: ClientWaits): (region: string, name: string) => LambdaFunction {
+function functionsBy(
+  aws: AwsClients,
+  waits: ClientWaits,
+  trace: FunctionTrace,
+): (region: string, name: string) => LambdaFunction {
   const clients = new Map<string, LambdaFunction["client"]>();
   return (region, name) => {
     const client = clients.get(region) ?? aws.lambda(region, waits);
     clients.set(region, client);
-    return { client, name, region };
+    return { client, name, region, onDenied: (denied) => trace.denied(denied) };
   };
 }
 

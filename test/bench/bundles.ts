@@ -79,7 +79,14 @@ const environment = {
   AWS_ACCESS_KEY_ID: "none",
   AWS_SECRET_ACCESS_KEY: "none",
   AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
-  ...bookieVariables({ deployment: "bench", logLevel: "ERROR", bookieId: "us-east-1.b1~s1", bucket: "b" }),
+  ...bookieVariables({
+    deployment: "bench",
+    logLevel: "ERROR",
+    bookieId: "us-east-1.b1~s1",
+    bucket: "b",
+    access: "write",
+    storageClass: "STANDARD",
+  }),
   ...regionVariables({
     deployment: "bench",
     logLevel: "ERROR",
@@ -88,6 +95,7 @@ const environment = {
     metadata: { table: "metadata", mode: "home", homeRegion: "us-east-1", replicas: ["us-east-1"] },
     leaseTable: "leases",
     defaultReplication: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },
+    reads: "buffered",
   }),
 };
 

@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { ScratchDirectory } from "../adapters/scratch-directory.ts";
 import { run } from "../cli/run-command.ts";
 import { DeployedCloud } from "./aws/deployed-cloud.ts";
+import { proveReadCannotWrite, proveReaderCannotWrite } from "./aws/least-privilege.ts";
 import { largeFile, Scenario, step } from "./aws/scenario.ts";
 import { TlsInFront } from "./aws/tls-in-front.ts";
 import { MiniStack, NoMiniStack } from "./ministack.ts";
@@ -46,6 +47,13 @@ async function driveDeployment(isEnforced: boolean): Promise<void> {
   });
   await step("append and read without the gateway", () => orders.goAroundGateway(east));
   await step("refuse unsigned requests, and strangers", () => orders.refuseStrangers(east, isEnforced));
+  if (isEnforced) {
+    await step("deny read, and readers, whatever writes", async () => {
+      await proveReadCannotWrite(scratch.path, prefix, [east, west]);
+      await proveReaderCannotWrite(scratch.path, prefix, ohio);
+      await orders.readAll(ohio);
+    });
+  }
   await step("refuse in the wrong region", () => orders.refuseInWrongRegion(west, east, ireland));
   await step(`${megabytes} MB in and out`, () => largeFile(cloud, { into: east, outOf: west, megabytes }));
   await step("deploy again, with a fourth region", () => cloud.deploy([east, ohio, west, ireland]));
@@ -64,7 +72,7 @@ async function driveDeployment(isEnforced: boolean): Promise<void> {
   });
 }
 
-/** As a user does. An emulator on a busy machine leaves many answers out, and one attempt is a large share. */
+/** As a user does. A busy emulator leaves answers out, and of few attempts each is a large share. */
 async function verifyAll(outputs: string): Promise<void> {
   const bounds = ["--unknown-max", "75", "--reads-failed-max", "75"];
   const args = ["verify", "--outputs", outputs, "--appenders", "4", "--duration", "8", ...bounds];

@@ -17,6 +17,7 @@ const environment = regionVariables({
   metadata: { table: "metadata", mode: "home", homeRegion: "us-east-1", replicas: ["us-east-1"] },
   leaseTable: "leases",
   defaultReplication: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },
+  reads: "buffered",
 });
 
 const event = { httpMethod: "GET", path: "/v1/openapi.json", headers: {}, requestContext: {}, body: null };

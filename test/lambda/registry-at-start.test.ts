@@ -30,6 +30,7 @@ const settings: RegionSettings = {
   metadata: { table: "metadata", mode: "home", homeRegion: "us-east-1", replicas: ["us-east-1"] },
   leaseTable: "leases",
   defaultReplication: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },
+  reads: "buffered",
 };
 
 const empty = json({ Items: [], Count: 0 });

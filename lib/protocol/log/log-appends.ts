@@ -1,5 +1,5 @@
 /** What the `append` function of a region does: `AppendOperations` on warm writers. */
-import { FencelineError } from "../errors.ts";
+import { CallDenied, FencelineError } from "../errors.ts";
 import type { LedgerId, LogIncarnation, LogName, Region, SeqNum } from "../ids.ts";
 import type { LogConfig } from "../items.ts";
 import type { LedgerMetadata } from "../ledger/ledger-metadata.ts";
@@ -185,7 +185,10 @@ export class LogAppends implements AppendOperations {
     const asked = calls.request(log, owner, request, ownerLimits.settleWaitMs);
     return await asked.then(
       ({ kind }) => kind === "done",
-      () => false,
+      (error) => {
+        if (error instanceof CallDenied) throw error; // The owner may be well: its ledger is left alone.
+        return false;
+      },
     );
   }
 

@@ -1,9 +1,10 @@
 /**
  * One region's calls to the owners of logs, and what it learns from them. An answer is a sign of life, a late
- * one and a refusal too; a call that ran out of the caller's patience says nothing, for it may be slow. Only
- * questions that cost the owner nothing, and calls that failed, are evidence.
+ * one and a refusal too; a call that ran out of the caller's patience says nothing, for it may be slow, and
+ * nor does one that this region may not make. Only questions that cost the owner nothing, and calls that
+ * failed, are evidence.
  */
-import { unavailable } from "../errors.ts";
+import { CallDenied, unavailable } from "../errors.ts";
 import type { LogIncarnation, Region } from "../ids.ts";
 import { limits } from "../limits.ts";
 import type { Timer } from "../ports.ts";
@@ -69,13 +70,14 @@ export class OwnerCalls {
     }
   }
 
-  /** Undefined: it did not answer. Those who ask at the same time ask once. */
+  /** Undefined: it did not answer. Those who ask at the same time ask once. Throws `CallDenied`. */
   async canOwn(log: LogIncarnation, owner: Region): Promise<boolean | undefined> {
     const asking = this.#asking.get(owner) ?? this.#ask(log, owner);
     this.#asking.set(owner, asking);
     try {
       return await within(this.ports.clock, limits.ownerAskTimeoutMs, `asking ${owner}`, () => asking.answer);
-    } catch {
+    } catch (error) {
+      if (error instanceof CallDenied) throw error;
       await this.#askFailed(asking, log, owner);
       return undefined;
     } finally {
@@ -125,7 +127,7 @@ export class OwnerCalls {
       );
     } catch (error) {
       if (clock.monotonicMs() >= giveUpAtMs) this.evidence.noteSlow(owner);
-      else await this.#failed(log.log, owner, sentAtMs);
+      else if (!(error instanceof CallDenied)) await this.#failed(log.log, owner, sentAtMs);
       throw error;
     }
   }
@@ -156,7 +158,7 @@ export class OwnerCalls {
       };
       const look = async () => {
         if (clock.monotonicMs() >= giveUpAtMs) return; // nobody waits any more
-        const failed = (await this.canOwn(log, owner)) === undefined;
+        const failed = (await this.canOwn(log, owner).catch(noEvidence)) === undefined;
         const isSilent = failed && (await this.isSilent(log, owner));
         if (isOver) return;
         if (isSilent) return over(() => reject(unavailable(`${owner} has fallen silent`)));
@@ -197,3 +199,6 @@ export class OwnerCalls {
     if (this.#leases !== undefined) await countFailure(this.#leases, log, owner);
   }
 }
+
+/** Nothing was learnt of the owner, so its answer is waited for. */
+const noEvidence = () => false;

@@ -88,7 +88,7 @@ export class OwnerTransfer {
     this.#noteTry(log.log, nowMs);
     for (const other of knownRegions(topology)) {
       if (other === region || !this.calls.isAccepting(other)) continue;
-      if ((await this.calls.canOwn(log.log, other)) !== true) continue;
+      if ((await this.calls.canOwn(log.log, other).catch(() => undefined)) !== true) continue;
       const left = this.#leaveTo(log, writer, other);
       const moved = await left.then(
         () => true,
