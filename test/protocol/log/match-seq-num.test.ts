@@ -1,8 +1,11 @@
 /** Conditional appends: judged at their place in the pipeline, told only when they are certain. */
 import { expect, test } from "vitest";
 import type { FencelineError } from "../../../lib/protocol/errors.ts";
-import { seqNum } from "../../../lib/protocol/ids.ts";
+import { entryId, segmentNumber, seqNum } from "../../../lib/protocol/ids.ts";
 import { formatDlsn } from "../../../lib/protocol/log/dlsn.ts";
+import type { BatchProducer, EntryBatch } from "../../../lib/protocol/log/entry-batches.ts";
+import { seqNumMismatch } from "../../../lib/protocol/log/seq-num-mismatch.ts";
+import type { LogIdentity } from "../../../lib/protocol/log/start-segment.ts";
 import { LOG, type LogClient, LogWorld, recordOf, told } from "../../scenarios/log/log-world.ts";
 
 async function refusal(
@@ -98,6 +101,28 @@ test("an attempt in doubt that recovery finds is told as the caller's own, throu
   stuck.release();
   expect(await w.run(first)).toBe("at 1");
   expect(await w.client("U", "north").read(0)).toEqual(["a", "b"]);
+});
+
+test("a producer or key that the log has forgotten is still known by its batch at the expected place", async () => {
+  const own = { kind: "key", id: "k", epoch: 0, seq: 0, content: 1, arrivedAtMs: 2 } as const;
+  const record = { ...recordOf("a"), seqNum: seqNum(0), timestampMs: 1 };
+  const dlsn = { segment: segmentNumber(1), entry: entryId(0), slot: 0 };
+  const tellOf = async (producer: BatchProducer | undefined, stands: EntryBatch) => {
+    const append = { records: [recordOf("a")], appendToken: undefined, producer };
+    const places = { expected: seqNum(0), actual: seqNum(1) };
+    const log = { name: LOG } as LogIdentity;
+    const there = { records: [{ ...record, dlsn }], batches: new Map([[seqNum(0), stands]]) };
+    const { details } = await seqNumMismatch(log, append, places, async () => there);
+    return [details.already_appended, details.equal_records];
+  };
+  // A repetition arrives later than the first one, and that makes it no other.
+  expect(await tellOf(own, { count: 1, producer: { ...own, arrivedAtMs: 9 } })).toEqual([true, undefined]);
+  for (const change of [{ kind: "producer" }, { id: "j" }, { epoch: 1 }, { seq: 1 }] as const) {
+    expect(await tellOf(own, { count: 1, producer: { ...own, ...change } })).toEqual([undefined, true]);
+  }
+  expect(await tellOf(own, { count: 1 })).toEqual([undefined, true]);
+  expect(await tellOf(undefined, { count: 1, producer: own })).toEqual([undefined, true]);
+  expect(await tellOf(own, { count: 2, producer: own })).toEqual([undefined, undefined]);
 });
 
 test("a token stands alone, with a condition, and is one", async () => {
