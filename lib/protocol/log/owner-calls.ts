@@ -7,11 +7,13 @@
 import { CallDenied, unavailable } from "../errors.ts";
 import type { LogIncarnation, Region } from "../ids.ts";
 import { limits } from "../limits.ts";
-import type { Timer } from "../ports.ts";
+import type { TopologyStates } from "../placement/placement.ts";
+import type { Clock, Timer } from "../ports.ts";
 import { within } from "../waiting.ts";
 import type { ForwardAnswer, LogPorts, OwnerAnswer, OwnerRequest, RegionAppends } from "./log-ports.ts";
 import type { AppendRequest } from "./operations.ts";
 import type { OwnerEvidence } from "./owner-evidence.ts";
+import { ownerLimits } from "./owner-limits.ts";
 import { countAnswer, countFailure, countLived, judgeSilence } from "./owner-silence.ts";
 import type { LogIdentity } from "./start-segment.ts";
 import type { LeasePorts } from "./writer-lease.ts";
@@ -54,8 +56,11 @@ export class OwnerCalls {
     return !this.isAccepting(owner) && this.isAccepting(by);
   }
 
+  /** What a process learnt before it was frozen moves no log when it thaws: it counts as never said. */
   isAccepting(region: Region): boolean {
-    return (this.ports.topology.states?.().regions.get(region) ?? "accepting") === "accepting";
+    const states = this.ports.topology.states?.();
+    if (states === undefined || isOld(this.ports.clock, states)) return true;
+    return (states.regions.get(region) ?? "accepting") === "accepting";
   }
 
   /** Whether the owner's silence allows a takeover, as far as this region's processes know together. */
@@ -202,3 +207,9 @@ export class OwnerCalls {
 
 /** Nothing was learnt of the owner, so its answer is waited for. */
 const noEvidence = () => false;
+
+function isOld(clock: Clock, { readAt }: TopologyStates): boolean {
+  if (readAt === undefined) return false;
+  const agesMs = [clock.nowMs() - readAt.wallMs, clock.monotonicMs() - readAt.monotonicMs];
+  return !agesMs.every((ageMs) => ageMs >= 0 && ageMs < ownerLimits.regionStatesAgeMaxMs);
+}

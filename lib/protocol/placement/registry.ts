@@ -4,7 +4,7 @@
  *
  * Y1 `bookies` and `states` answer at once, from the last copy that was read.
  * Y2 A copy that is older than the refresh interval is read anew in the background; a failed read keeps it.
- * Y3 What it says moves new copies only: nothing about safety rests on how old it is.
+ * Y3 Nothing about safety rests on how old it is. It moves new copies; what moves logs looks at its age, too.
  * Y4 A copy never takes the place of one whose reading began later.
  * Y5 Who waits for the first copy waits for one reading, however many they are; one that failed is not
  *    remembered, and the next who waits begins another.
@@ -79,7 +79,9 @@ export class Registry implements Topology {
   }
 
   async #read(consistency: "consistent" | "stale"): Promise<void> {
-    this.#readAtMs = this.ports.clock.monotonicMs();
+    const { clock } = this.ports;
+    const readAt = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
+    this.#readAtMs = readAt.monotonicMs;
     this.#begun++;
     const ordinal = this.#begun;
     const { regions, bookies } = await readRegistry(this.ports.metadata, consistency);
@@ -87,6 +89,7 @@ export class Registry implements Topology {
     this.#newest = ordinal;
     this.#bookies = bookies.map((item) => item.address);
     this.#states = {
+      readAt,
       bookies: new Map<BookieId, BookieState>(bookies.map((item) => [item.address.id, item.state])),
       regions: new Map<Region, RegionState>(regions.map((item) => [item.region, item.state])),
     };
