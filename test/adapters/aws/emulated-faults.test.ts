@@ -91,6 +91,7 @@ await overEmulator((emulator) => {
         followOwner: false,
         plain: false,
         unknownShareMax: 1,
+        readsFailedShareMax: 0.9,
         patienceMs: 120_000,
       });
       ended.abort();
