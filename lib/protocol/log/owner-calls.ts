@@ -57,8 +57,20 @@ export class OwnerCalls {
     return (this.ports.topology.states?.().regions.get(region) ?? "accepting") === "accepting";
   }
 
-  /** Whether the owner's silence allows a takeover, as far as this region's processes know together. */
+  /**
+   * Whether the owner's silence allows a takeover, as far as this region's processes know together. Bookies
+   * of a silent region are in doubt from then on, each until it answers.
+   */
   async isSilent(log: LogIncarnation, owner: Region): Promise<boolean> {
+    const isSilent = await this.#judge(log, owner);
+    if (isSilent) {
+      const there = this.ports.topology.bookies().filter(({ place }) => place.region === owner);
+      for (const { id } of there) this.ports.quarantine.silent(id);
+    }
+    return isSilent;
+  }
+
+  async #judge(log: LogIncarnation, owner: Region): Promise<boolean> {
     if (this.evidence.isLeftAlone(log, owner)) return false;
     if (this.#leases === undefined) return this.evidence.isSilent(log, owner);
     try {
