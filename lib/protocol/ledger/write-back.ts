@@ -136,7 +136,7 @@ export class WriteBack {
     return isAckSet(holders, this.ledger.replication);
   }
 
-  /** A local fragment from `first`, the first entry that is not held yet; those before stay where they are. */
+  /** A local fragment from `first` on, which is not held yet; the entries before it stay where they are. */
   #replace(first: EntryHolders, unfit: ReadonlySet<BookieId>): PlacementAnswer {
     const fragment = this.#fragments.at(-1) ?? lastFragment(this.ledger);
     const positions = fragment.ensemble.flatMap((member, position) =>
