@@ -26,6 +26,11 @@ const appendRecords = createRoute({
   method: "post",
   path: "/v1/logs/{log}/records",
   summary: "Appends a batch atomically; answered when an ack quorum in enough regions holds it.",
+  description:
+    "A repetition, by producer or Idempotency-Key, of a batch that is in the log is answered with the " +
+    "positions that it has there, also once the log is sealed. Where log_sealed answers a repetition, " +
+    "earlier_attempts says what is known: not_recorded (this batch is not in the log, nor will it ever be), " +
+    "or not_remembered (it is not among what the log remembers of its last minutes).",
   request: {
     params: logParams,
     headers: recordsHeaders,

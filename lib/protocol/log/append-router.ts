@@ -11,9 +11,9 @@
  *    no forwarding.
  * F2 A plain append that may have been delivered is not sent anywhere else: it is answered with
  *    unknown_outcome. One with a producer or a key is tried again, since at most one copy of it counts; what
- *    is not an acknowledgement then is answered with unknown_outcome all the same. A region that was not
- *    heard of lately is asked before an append goes there, which changes nothing.
- *    If it falls silent meanwhile the answer comes then, not when time is up.
+ *    is not an acknowledgement then is answered with unknown_outcome all the same, unless the log is sealed
+ *    and rules the batch out. A region that was not heard of lately is asked before an append goes there,
+ *    which changes nothing. If it falls silent meanwhile the answer comes then, not when time is up.
  * F3 A takeover names the owner that it takes the log from; the opening reads the last segment consistently
  *    and refuses if that is another's.
  * F4 A region that is draining, or whose lease table is down, hands its logs over as they are appended to.
@@ -75,7 +75,7 @@ export class AppendRouter {
     try {
       return await this.#untilAnswered(routed, elsewhere);
     } catch (error) {
-      throw routed.doubt ?? error;
+      throw saysNotRecorded(error) ? error : (routed.doubt ?? error);
     }
   }
 
@@ -182,6 +182,10 @@ export class AppendRouter {
 
 const isIdempotent = ({ producer, idempotencyKey }: AppendRequest): boolean =>
   producer !== undefined || idempotencyKey !== undefined;
+
+/** Nothing comes into a sealed log any more: what its producers' table rules out was not recorded either. */
+const saysNotRecorded = (error: unknown): boolean =>
+  hasCode(error, "log_sealed") && error.details.earlier_attempts === "not_recorded";
 
 function saysCannotOwn(error: unknown): boolean {
   return (
