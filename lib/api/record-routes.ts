@@ -29,7 +29,7 @@ const appendRecords = createRoute({
   description:
     "A repetition, by producer or Idempotency-Key, of a batch that is in the log is answered with the " +
     "positions that it has there, also once the log is sealed. Where log_sealed answers a repetition, " +
-    "earlier_attempts says what is known: not_recorded (this batch is not in the log, nor will it ever be), " +
+    "earlier_attempts says what is known: not_recorded (this batch is not in the log, nor will ever be), " +
     "or not_remembered (it is not among what the log remembers of its last minutes).",
   request: {
     params: logParams,
