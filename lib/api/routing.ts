@@ -62,9 +62,9 @@ export const appendHeaders = formatHeader.extend({
     .openapi({
       description:
         "no-forward: a region that does not own the log answers 421 and names the owner in Log-Owner, " +
-        "instead of sending the append on. wait=N: an answer within N seconds, whatever is known then, or " +
-        "some seconds later where metadata does not answer; the patience goes with an append that is sent " +
-        `on. At most, and without it, ${limits.appendDeadlineMs / 1_000} seconds.`,
+        "instead of sending the append on. wait=N: an answer within N seconds, whatever is known then; the " +
+        "patience goes with an append that is sent on. At most, and without it, " +
+        `${limits.appendDeadlineMs / 1_000} seconds.`,
     }),
 });
 

@@ -136,8 +136,12 @@ export class OwnerCalls {
         this.#watched(log.log, owner, giveUpAtMs, send),
       );
     } catch (error) {
-      if (clock.monotonicMs() >= giveUpAtMs) this.evidence.noteSlow(owner);
-      else await this.#failed(log.log, owner, sentAtMs);
+      const nowMs = clock.monotonicMs();
+      if (nowMs >= giveUpAtMs) this.evidence.noteSlow(owner);
+      else {
+        const counted = () => this.#failed(log.log, owner, sentAtMs);
+        await within(clock, giveUpAtMs - nowMs, "counting a failure", counted).catch(() => {});
+      }
       throw error;
     }
   }
