@@ -32,6 +32,8 @@ export interface VerifyFields {
   readonly unknownShareMax: number;
   /** How long set-up and the final reading try again. */
   readonly patienceMs: number;
+  /** Told of requests of theirs that are tried again. */
+  readonly onRetry?: Patience["onRetry"];
   /** Called when the logs are there and the appenders begin. */
   readonly onStart?: () => void;
   readonly signal?: AbortSignal;
@@ -57,9 +59,9 @@ class Verification {
   readonly #patience: Patience;
 
   constructor(private readonly fields: VerifyFields) {
-    const { prefix, logs, patienceMs, signal } = fields;
+    const { prefix, logs, patienceMs, signal, onRetry } = fields;
     this.#logs = Array.from({ length: logs }, (_, index) => verifyLogName(prefix, index));
-    this.#patience = { patienceMs, signal };
+    this.#patience = { patienceMs, signal, onRetry };
   }
 
   async history(): Promise<History> {

@@ -1,6 +1,6 @@
 /**
- * How long one caller waits for its append, from its arrival on. What is asked on the way, of metadata, leases
- * and other regions, is given up when that is over; nothing of the append is sent from there on.
+ * How long one caller waits for its append, from its arrival on. What is asked on the way, of metadata, the
+ * leases and other regions, is given up when that is over; nothing of the append is sent from there on.
  */
 import { FencelineError } from "../errors.ts";
 import { limits } from "../limits.ts";
@@ -49,8 +49,8 @@ export class Patience {
   #outOfTime(): FencelineError {
     return new FencelineError("not_ready", {
       message:
-        `log ${this.logName}: metadata, the lease table or the owner did not answer in time for this append ` +
-        `to be sent within ${this.#timeoutMs} ms; nothing of it was sent; try again`,
+        `log ${this.logName}: metadata, the lease table or the owner did not answer in time for this ` +
+        `append to be sent within ${this.#timeoutMs} ms; nothing of it was sent; try again`,
       sideEffects: "none",
       details: { phase: "asking" },
     });
