@@ -19,6 +19,7 @@ interface Received {
 class FakeAws implements AsyncDisposable {
   readonly received: Received[] = [];
   answer: unknown = { regions: [] };
+  headers: Readonly<Record<string, string>> = {};
 
   private constructor(private readonly server: ReturnType<typeof createServer>) {}
 
@@ -31,6 +32,7 @@ class FakeAws implements AsyncDisposable {
       const { method = "", url = "", headers } = request;
       fake.received.push({ method, url, headers, body: Buffer.concat(chunks).toString() });
       response.setHeader("content-type", "application/json");
+      for (const [name, value] of Object.entries(fake.headers)) response.setHeader(name, value);
       response.end(JSON.stringify(fake.answer));
     });
     server.listen(0, "127.0.0.1");
@@ -163,6 +165,18 @@ describe("a deployment's outputs", () => {
       headers: { "content-type": "application/json" },
       body: "{}",
     });
+  });
+
+  test("--direct: a function that died has answered nothing", async () => {
+    vi.stubEnv("AWS_ENDPOINT_URL", aws.url);
+    aws.headers = { "x-amz-function-error": "Unhandled" };
+    aws.answer = { errorMessage: "RequestId: x Process exited before completing request" };
+    const where = ["--outputs", outputs, "--region", "us-west-2", "--direct", "--retry-for", "0"];
+    for (const command of ["read", "append", "create"]) {
+      const { code, out, err } = await run([command, "a/b", ...where], "a record\n");
+      expect({ code, out }).toEqual({ code: 5, out: "" });
+      expect(err).toContain("Process exited");
+    }
   });
 
   test("an emulator's API is asked at the emulator's address", async () => {

@@ -1,5 +1,6 @@
 /** `fenceline owner` and `fenceline verify`, as a user types them. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { verify } from "../../lib/client/verify/verify.ts";
 import { RunningCloud } from "../local/running-cloud.ts";
 import { FaultyEndpoint } from "./faulty-endpoint.ts";
 import { at, run } from "./run-command.ts";
@@ -66,6 +67,31 @@ describe("verify", () => {
     expect(text.out).toMatch(/^passed: 0 violations\nlogs +2, with .*longest gap/s);
     expect((await running.client("us-east-1").listLogs({ prefix: "verify-" })).logs).toHaveLength(2);
   }, 40_000);
+
+  test("reads strongly behind an acknowledgement, and in another region than it came from", async () => {
+    await using running = await RunningCloud.start();
+    const clients = ["us-east-1", "us-east-2", "us-west-2"].map((region) => running.client(region));
+    const spies = clients.map((client) => vi.spyOn(client, "read"));
+    const report = await verify({
+      clients,
+      prefix: "elsewhere",
+      appenders: 1,
+      logs: 1,
+      durationMs: 1_000,
+      recordBytes: 20,
+      followOwner: false,
+      plain: false,
+      unknownShareMax: 0,
+      patienceMs: 10_000,
+    });
+    expect(report).toMatchObject({ passed: true, strongReads: report.acknowledged, strongReadsFailed: 0 });
+    const [home = -1, ...others] = spies.map(
+      ({ mock }) =>
+        mock.calls.filter(([, { consistency, count }]) => consistency === "strong" && count === 1).length,
+    );
+    expect(home).toBe(0);
+    expect(others.reduce((sum, one) => sum + one, 0)).toBe(report.strongReads);
+  }, 30_000);
 
   test("fails with exit code 3 where a server loses what it acknowledged", async () => {
     await using endpoint = await FaultyEndpoint.open();

@@ -69,6 +69,9 @@ describe("the real world", () => {
     "crypto.randomUUID": () => crypto.randomUUID(),
     setTimeout: () => setTimeout(() => undefined, 0),
     setImmediate: () => setImmediate(() => undefined),
+    setInterval: () => clearInterval(setInterval(() => undefined, 1_000)),
+    "Date()": () => Date(),
+    "crypto.getRandomValues": () => crypto.getRandomValues(new Uint8Array(1)),
   };
 
   test.each(Object.entries(touches))(

@@ -66,6 +66,23 @@ describe("one conditional write", () => {
     });
   });
 
+  it("demands that nothing is there, or removes only what was seen", async () => {
+    const { store, service } = tableOver(inOrder(DONE));
+    await store.write(KEY, "absent", ITEM, MINE);
+    expect(sent(service)).toMatchObject({ ConditionExpression: "attribute_not_exists(pk)" });
+    await store.remove(KEY, VERSION);
+    expect(sent(service, 1)).toMatchObject({
+      ConditionExpression: "#revision = :revision AND #token = :token",
+      ExpressionAttributeValues: { ":revision": { N: "3" }, ":token": { S: "theirs" } },
+    });
+  });
+
+  it("reads consistently where that is asked for, and at half the price where it is not", async () => {
+    const { store, service } = tableOver(inOrder(json({})));
+    for (const consistency of ["consistent", "stale"] as const) await store.get(KEY, consistency);
+    expect([0, 1].map((index) => sent(service, index).ConsistentRead)).toEqual([true, false]);
+  });
+
   it("T2: a failed condition that shows a rival's row is a conflict, without another call", async () => {
     const { store, service } = tableOver(inOrder(failedWith(row(THEIRS))));
     expect(await store.write(KEY, "absent", ITEM, MINE)).toEqual({ kind: "conflict" });

@@ -2,6 +2,7 @@
  * Faults under the clients of AWS, as middleware: what S3 and DynamoDB may do and an emulator never does.
  * Each request draws whether it is refused, lost on the way, or loses its reply after the effect.
  */
+import { Readable } from "node:stream";
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { S3Client } from "@aws-sdk/client-s3";
 import { SeededRandom } from "../../sim/seeded-random.ts";
@@ -47,9 +48,9 @@ export class FaultLayer {
           if (fault === "slow-down") throw this.#failure(fault, "SlowDown", 503);
           if (fault === "lost-request") throw this.#silence(fault);
           const answer = await next(args);
-          if (fault === "slow-down-after") throw this.#failure(fault, "SlowDown", 503);
-          if (fault === "lost-reply") throw this.#silence(fault);
-          return answer;
+          if (fault !== "slow-down-after" && fault !== "lost-reply") return answer;
+          letGoOf(answer.output);
+          throw fault === "lost-reply" ? this.#silence(fault) : this.#failure(fault, "SlowDown", 503);
         },
       { step: "initialize", name: "faults" },
     );
@@ -120,4 +121,9 @@ export class FaultLayer {
   #count(fault: Fault): void {
     this.injected.set(fault, (this.injected.get(fault) ?? 0) + 1);
   }
+}
+
+/** A body that nobody reads keeps its connection from all others, and its end would be nobody's error. */
+function letGoOf(output: object): void {
+  if ("Body" in output && output.Body instanceof Readable) output.Body.destroy();
 }

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { S3_WAITS, s3Client } from "../../../lib/adapters/aws/aws-clients.ts";
 import { S3EntryStore } from "../../../lib/adapters/aws/s3-entry-store.ts";
+import { objectKey } from "../../../lib/formats/object-keys.ts";
 import { encodeStoreValue } from "../../../lib/formats/store-value-format.ts";
 import { CallAbort } from "../../../lib/protocol/call-abort.ts";
 import { entryId, ledgerId } from "../../../lib/protocol/ids.ts";
@@ -150,6 +151,21 @@ describe("other calls", () => {
     ]);
     await storeOver(inOrder(...failures, { status: 204 })).store.delete(SLOT);
     await expect(storeOver(inOrder(s3Error(404, "NoSuchBucket"))).store.delete(SLOT)).rejects.toThrow();
+  });
+
+  it("a page that S3 cut short is not the last one, however few keys are in it", async () => {
+    const name = objectKey(SLOT);
+    const listing = (isCut: boolean) => ({
+      status: 200,
+      headers: { "content-type": "application/xml" },
+      body:
+        `<?xml version="1.0"?><ListBucketResult><IsTruncated>${isCut}</IsTruncated>` +
+        `<Contents><Key>${name}</Key></Contents></ListBucketResult>`,
+    });
+    const { store, service } = storeOver(inOrder(listing(true), listing(false)));
+    expect(await store.list({ limit: 5 })).toEqual({ keys: [SLOT], next: name });
+    expect(await store.list({ limit: 5, after: name })).toEqual({ keys: [SLOT] });
+    expect(service.requests[1]?.query["start-after"]).toBe(name);
   });
 
   it("a list that fails is no empty list", async () => {

@@ -17,6 +17,7 @@ export interface ScriptedRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  readonly query: Readonly<Record<string, unknown>>;
   /** Its ordinal, from 0. */
   readonly number: number;
 }
@@ -33,9 +34,9 @@ export class ScriptedService {
       credentials: { accessKeyId: "x", secretAccessKey: "x" },
       requestHandler: {
         handle: async (request: HttpRequest, options?: { readonly abortSignal?: AbortSignal }) => {
-          const { method, path, headers, body } = request;
+          const { method, path, headers, body, query = {} } = request;
           const number = this.requests.length;
-          const made = { method, path, headers, body: textOf(body), number };
+          const made = { method, path, headers, query, body: textOf(body), number };
           this.requests.push(made);
           const reply = await orAborted(options?.abortSignal, async () => await this.script(made));
           const bytes =

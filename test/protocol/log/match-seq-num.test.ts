@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { FencelineError } from "../../../lib/protocol/errors.ts";
 import { formatDlsn } from "../../../lib/protocol/log/dlsn.ts";
-import { type LogClient, LogWorld, told } from "../../scenarios/log/log-world.ts";
+import { LOG, type LogClient, LogWorld, recordOf, told } from "../../scenarios/log/log-world.ts";
 
 async function refusal(
   w: LogWorld,
@@ -84,4 +84,25 @@ test("a writer that was superseded unawares does not refuse a condition that hol
   expect(await w.run(told(p.sendingBatch(["c"], 2)))).toBe("at 2");
   await w.client("Q", "west").append("d");
   expect((await refusal(w, p, ["z"], 3)).details).toMatchObject({ actual_seq_num: 4 });
+});
+
+test("a writer that was superseded unawares tells no gap to a producer that went on elsewhere", async () => {
+  const w = await LogWorld.make();
+  const [p, q] = [w.client("P"), w.client("Q", "west")];
+  const send = (client: LogClient, seq: number) =>
+    w.run(
+      told(
+        client.appends.append({
+          log: LOG,
+          records: [recordOf(`r${seq}`)],
+          producer: { id: "p", epoch: 0, seq },
+        }),
+      ),
+    );
+  expect(await send(p, 0)).toBe("at 0");
+  expect(await send(q, 1)).toBe("at 1");
+  expect(await send(q, 2)).toBe("at 2");
+  expect(await send(p, 3)).toBe("at 3");
+  expect(await send(q, 5)).toBe("producer_seq_gap, side effects none");
+  expect(await w.client("T", "north").read(0)).toEqual(["r0", "r1", "r2", "r3"]);
 });

@@ -127,6 +127,18 @@ describe("in a log of some segments", () => {
   });
 });
 
+test("in a segment of 300 entries a time costs O(log) bookie reads", async () => {
+  const w = await LogWorld.make();
+  const p = w.client("P");
+  const ENTRIES = 300;
+  for (let count = 0; count < ENTRIES; count++) await w.run(stamped(p, 1_000 + 10 * count));
+  for (const position of [0, 1, 77, 150, 298]) {
+    const name = `cold${position}`;
+    expect(await begin(w, w.client(name, "west"), at(1_000 + 10 * position))).toBe(position);
+    expect(w.faults.count({ client: name, port: "bookie" })).toBeLessThan(2 * Math.log2(ENTRIES) + 10);
+  }
+});
+
 describe("in a log of 10,000 segments", () => {
   const SEGMENTS = 10_000;
   const ENTRIES = 3;

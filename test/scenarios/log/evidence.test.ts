@@ -62,6 +62,28 @@ test("processes that see one failure each and are gone count together; none of t
   expect(await owners(w)).toEqual(["east", "west"]);
 });
 
+test("what the others counted is enough: one that knows the owner takes over at its first failure", async () => {
+  const { w, refuse } = await ownedByEast();
+  const q = w.client("Q", "west");
+  expect(await q.append("b")).toEqual(["at 1"]);
+  await w.world.clock.advance(limits.ownerHeardMs + limits.ownerGuardMs);
+  for (let number = 0; number < limits.ownerFailuresMin; number++) {
+    refuse(`Q${number}`);
+    const one = w.client(`Q${number}`, "west").appends;
+    const request = { log: LOG, records: [recordOf("lost")], timeoutMs: limits.ownerRetryPauseMs };
+    await w.run(one.append(request).catch(() => undefined));
+    await w.world.clock.advance(limits.ownerSilenceMs / 2);
+  }
+  refuse("Q");
+  const started = w.world.clock.nowMs();
+  expect(await q.append("c")).toEqual(["at 2"]);
+  expect(w.faults.count({ client: "Q", port: "region", call: "canOwn" })).toBeLessThan(
+    limits.ownerFailuresMin,
+  );
+  expect(w.world.clock.nowMs() - started).toBeLessThan(limits.ownerSilenceMs);
+  expect(await owners(w)).toEqual(["east", "west"]);
+});
+
 test("an answer to one process keeps the others from taking over", async () => {
   const { w } = await ownedByEast();
   await count(w, 5, limits.ownerSilenceMs);

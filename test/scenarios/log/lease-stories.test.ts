@@ -162,3 +162,29 @@ describe("S26 (19): B changed the ensemble between two tenures of A", () => {
     expect(await story(asIKnowIt)).toEqual(["B0", "B1", "B2"]);
   });
 });
+
+describe("V2 (18): what a clean acquire returned is used once", () => {
+  test("a roll that came to nothing does not lead back to where the tenure began", async () => {
+    const w = await LogWorld.make({ leases: true, segmentBytesMax: 130 });
+    const [p, q] = [w.client("P"), w.client("Q")];
+    await p.append("a");
+    await p.release();
+    const texts = ["a"];
+    const adds = () => w.faults.count({ client: "Q", port: "bookie", call: "add", about: 1 });
+    // Q goes on behind entry 0, until the segment is full and cannot be closed.
+    const end = w.faults.fail({ client: "Q", port: "metadata", call: "write" });
+    for (let isFull = false; !isFull && texts.length < 9; ) {
+      const [outcome = ""] = await q.append("b");
+      isFull = !outcome.startsWith("at ");
+      if (!isFull) texts.push("b");
+    }
+    expect(texts.length).toBeLessThan(9);
+    const before = adds();
+    expect(before).toBeGreaterThan(0);
+    end();
+    const [outcome = ""] = await q.append("c");
+    expect(outcome).toBe(`at ${texts.length}`);
+    expect(adds()).toBe(before);
+    expect(await w.client("T", "west").read(0)).toEqual([...texts, "c"]);
+  });
+});

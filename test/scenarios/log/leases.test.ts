@@ -45,6 +45,7 @@ test("50 processes at once: each gets the pen, or is told to come back; nothing 
   const refused = told.filter((outcome) => !outcome.startsWith("at "));
   expect(new Set(refused)).toEqual(new Set(refused.length > 0 ? ["not_ready, side effects none"] : []));
   expect(recoveries(w)).toBe(0);
+  expect(refused.length).toBeLessThan(25);
   expect(await w.client("T", "west").read(0)).toHaveLength(50 - refused.length);
 });
 
@@ -271,6 +272,21 @@ describe("acquire", () => {
     await w.client("P2").append("c");
     expect(await w.client("T", "north").read(0)).toEqual(["a", "q", "b", "c"]);
   });
+});
+
+test("19: timestamps do not fall where the pen changes hands, also after a control entry", async () => {
+  const w = await world();
+  const [p, q] = [w.client("P"), w.client("Q")];
+  const timestampMs = Math.floor(w.world.clock.nowMs()) + limits.timestampAheadMaxMs;
+  await w.run(p.appends.append({ log: LOG, records: [{ ...recordOf("a"), timestampMs }] }));
+  await p.release();
+  expect(await q.append("b")).toEqual(["at 1"]);
+  await w.run(q.appends.settle(LOG));
+  await q.release();
+  expect(await p.append("c")).toEqual(["at 2"]);
+  expect(recoveries(w)).toBe(0);
+  const { records } = await w.client("T", "west").answer(0);
+  expect(records.map((one) => one.timestampMs)).toEqual([timestampMs, timestampMs, timestampMs]);
 });
 
 test("14: the holder settles with a control entry, and the next one goes on behind it", async () => {

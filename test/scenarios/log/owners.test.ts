@@ -1,6 +1,6 @@
 /** Stories of logs that a region owns: forwarding, refusals, and takeovers on evidence alone. */
 import { describe, expect, test } from "vitest";
-import { unavailable } from "../../../lib/protocol/errors.ts";
+import { FencelineError, unavailable } from "../../../lib/protocol/errors.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import type { LogClient } from "./log-world.ts";
 import { LOG, LogWorld, recordOf } from "./log-world.ts";
@@ -98,9 +98,37 @@ describe("forwarding", () => {
     expect(error).toMatchObject({ code: "unknown_outcome" });
     expect(w.world.clock.nowMs() - started).toBeLessThanOrEqual(3_000);
   });
+
+  test("the deadline goes with it: the owner answers in time for its answer to come back", async () => {
+    const { w, q } = await ownedByEast();
+    w.faults.hold({ client: "P", port: "bookie" });
+    const answers = w.faults.hold({ client: "Q", port: "region", call: "append" }, "after");
+    const request = { log: LOG, records: [recordOf("b")], timeoutMs: 3_000 };
+    const refused = q.appends.append(request).catch((reason) => reason);
+    await w.world.clock.advance(request.timeoutMs - limits.forwardMarginMs);
+    expect(answers.calls).toHaveLength(1);
+    answers.release();
+    expect(await w.run(refused)).toMatchObject({ code: "unknown_outcome" });
+  });
 });
 
 describe("takeover", () => {
+  test("O1: 'too much to do' is an answer, also while no question is answered", async () => {
+    const { w, p, q } = await ownedByEast();
+    expect(await q.append("b")).toEqual(["at 1"]);
+    const append = p.appends.append.bind(p.appends);
+    p.appends.append = () => Promise.reject(new FencelineError("over_capacity", { message: "too much" }));
+    const silence = w.faults.fail({ client: "Q", port: "region", call: "canOwn" });
+    for (let round = 0; round < 2 * limits.ownerFailuresMin; round++) {
+      expect(await q.append("c")).toEqual(["over_capacity, side effects none"]);
+      await w.world.clock.advance(limits.ownerSilenceMs / 2);
+    }
+    p.appends.append = append;
+    silence();
+    expect(await q.append("c")).toEqual(["at 2"]);
+    expect(await owners(w)).toEqual(["east"]);
+  });
+
   test.each(["refusing", "silent"] as const)("a %s owner is taken over within seconds", async (manner) => {
     const { w, q } = await ownedByEast();
     if (manner === "refusing") refusing(w, "east");

@@ -4,10 +4,10 @@ import { region } from "../../../lib/protocol/ids.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { Auditor } from "../../../lib/protocol/log/audit.ts";
 import { auditLimits } from "../../../lib/protocol/log/audit-limits.ts";
-import { LOG, LogWorld } from "./log-world.ts";
+import { LOG, LogWorld, type LogWorldFields } from "./log-world.ts";
 
 /** P in the east owns the log and has appended "a". */
-async function ownedByEast(fields: { readonly segmentBytesMax?: number } = {}) {
+async function ownedByEast(fields: Pick<LogWorldFields, "segmentBytesMax" | "segmentAgeMaxMs"> = {}) {
   const w = await LogWorld.make({ leases: true, forwarding: true, ...fields });
   const [p, q] = [w.client("P", "east"), w.client("Q", "west")];
   expect(await p.append("a")).toEqual(["at 0"]);
@@ -74,6 +74,38 @@ describe("an owner freezes in mid-append, and thaws after another region has tak
   });
 });
 
+describe.each(["before", "after"] as const)("a process freezes %s any call of an append", (moment) => {
+  test.each(["east", "west"])("and thaws an hour after one in the %s went on", async (where) => {
+    let frozenAt = 0;
+    for (let isFrozen = true; isFrozen; frozenAt++) {
+      const w = await LogWorld.make({ leases: true });
+      const q = w.client("Q", where);
+      const before = w.client("before");
+      expect(await before.append("a")).toEqual(["at 0"]);
+      await before.release();
+      let thaw = () => {};
+      const thawed = new Promise<void>((resolve) => (thaw = resolve));
+      let count = 0;
+      // From that call on nothing of it goes on.
+      w.faults.at({ client: "P" }, moment, Number.POSITIVE_INFINITY, () =>
+        count++ < frozenAt ? undefined : thawed,
+      );
+      const late = w.client("P").sending("frozen");
+      await w.idle();
+      isFrozen = count > frozenAt;
+      const [first = ""] = await q.append("q");
+      expect(first, `call ${frozenAt}`).toMatch(/^at /);
+      w.world.clock.jump(3_600_000);
+      thaw();
+      const [outcome = ""] = await w.run(late);
+      expect((await q.append("r"))[0], `call ${frozenAt}`).toMatch(/^at /);
+      await judge(w, "frozen", outcome);
+      await judge(w, "q", first);
+    }
+    expect(frozenAt).toBeGreaterThan(8);
+  });
+});
+
 describe("a name is deleted and created again under a zombie", () => {
   test.each(["before", "after"] as const)(
     "frozen %s its adds: nothing of its former life is in the new log",
@@ -133,6 +165,23 @@ describe("a hibernated library writer thaws after the seal age (15)", () => {
       expect((await w.client("Q2", "west").append("s"))[0]).toMatch(/^at /);
     },
   );
+
+  test("idle all the time, and its ledger forgotten: nothing is acknowledged there, and it follows the log", async () => {
+    // Its age alone would not make it look for the next segment.
+    const { w, p, q } = await ownedByEast({ segmentAgeMaxMs: 3 * limits.sealAgeMs });
+    w.faults.hold({ client: "Q", port: "region", target: "east" });
+    expect(await q.append("q")).toEqual(["at 1"]);
+    await w.trim(1);
+    await pass(w, "west");
+    w.world.clock.jump(auditLimits.ageMs);
+    await pass(w, "east");
+    w.world.clock.jump(limits.sealAgeMs);
+    expect((await pass(w, "east")).verdicts.forgotten).toBeGreaterThan(0);
+    const told = await p.append("after", "and after that");
+    expect(told[1]).toMatch(/^at /);
+    await judge(w, "after", told[0] ?? "", 1);
+    await judge(w, "and after that", told[1] ?? "", 1);
+  });
 
   test("idle all the time, it finds out at its next append, and follows the log", async () => {
     const { w, p, q } = await ownedByEast();

@@ -1,0 +1,70 @@
+/** A log is transferred, and one of the two regions freezes at any call of that; it thaws an hour later. */
+import { describe, expect, test } from "vitest";
+import { region } from "../../../lib/protocol/ids.ts";
+import { LOG, type LogClient, LogWorld, recordOf } from "./log-world.ts";
+
+/** Whatever `frozen` does stops at its `at`-th call from now on, and it answers nobody any more. */
+function freezing(w: LogWorld, frozen: LogClient, name: string, moment: "before" | "after", at: number) {
+  let thaw = () => {};
+  const thawed = new Promise<void>((resolve) => (thaw = resolve));
+  let count = 0;
+  const stop = (calls: number) => () => {
+    count += calls;
+    return count > at ? thawed : undefined;
+  };
+  w.faults.at({ client: name }, moment, Number.POSITIVE_INFINITY, stop(1));
+  for (const when of ["before", "after"] as const) {
+    const inbound = { port: "region", target: frozen.ports.region } as const;
+    w.faults.at(inbound, when, Number.POSITIVE_INFINITY, stop(0));
+  }
+  return { thaw: () => thaw(), isFrozen: () => count > at };
+}
+
+/** A producer's batches: each is sent again until it is acknowledged, through whichever of them. */
+async function sendAll(clients: readonly LogClient[], id: string, count: number): Promise<string[]> {
+  const told: string[] = [];
+  for (let seq = 0; seq < count; seq++) {
+    for (let attempt = 0; ; attempt++) {
+      const client = clients[attempt % clients.length] as LogClient;
+      const request = { log: LOG, records: [recordOf(`${id}${seq}`)], producer: { id, epoch: 0, seq } };
+      const ack = await client.appends.append({ ...request, timeoutMs: 5_000 }).catch(() => undefined);
+      if (ack === undefined && attempt < 20) continue;
+      told.push(ack === undefined ? "none" : `${ack.start.seqNum}`);
+      break;
+    }
+  }
+  return told;
+}
+
+describe.each(["before", "after"] as const)("frozen %s any call", (moment) => {
+  test.each(["P", "Q"])(
+    "of a transfer from P's region to Q's: %s",
+    async (frozen) => {
+      let at = 0;
+      for (let isFrozen = true; isFrozen && at < 80; at++) {
+        const w = await LogWorld.make({ leases: true, forwarding: true });
+        const [p, q, n] = [w.client("P", "east"), w.client("Q", "west"), w.client("N", "north")];
+        expect(await p.append("a")).toEqual(["at 0"]);
+        const ice = freezing(w, frozen === "P" ? p : q, frozen, moment, at);
+        const moving = n.appends.transferOwner(LOG, region("west")).catch((error) => error.code);
+        const told = await w.run(sendAll([n], "n", 3));
+        isFrozen = ice.isFrozen();
+        w.world.clock.jump(3_600_000);
+        ice.thaw();
+        await w.run(moving);
+        const after = await w.run(sendAll([p, q, n], "z", 2));
+        const log = await w.client("T", "north").read(0);
+        const want = [
+          ...told.map((one, seq) => [one, `n${seq}`]),
+          ...after.map((one, seq) => [one, `z${seq}`]),
+        ];
+        for (const [position, text] of want) {
+          expect(log[Number(position)], `call ${at}: ${text} at ${position} of ${log}`).toBe(text);
+          expect(log.filter((one) => one === text)).toHaveLength(1);
+        }
+      }
+      expect(at).toBeGreaterThan(6);
+    },
+    60_000,
+  );
+});
