@@ -1,8 +1,8 @@
 /**
  * Regions that own logs, under load from all of them at once, with everything that may happen to them: owners
  * transferred, regions refusing and hanging and back, kill -9 of everything. What `fenceline verify` sees is
- * printed, and whether appends resumed within the time that is aimed at; exit code 1 if a promise is broken, if
- * appends take 5 s more than that, or if outcomes are unknown without a fault.
+ * printed, and how long no append was accepted; exit code 1 if a promise is broken, if appends do not resume
+ * within the sum in owner-limits.ts and what this machine adds, or if outcomes are unknown without a fault.
  *
  *     node --import tsx test/e2e/owners.ts
  */
@@ -71,16 +71,10 @@ class Load {
     process.stdout.write(`${name}: ${((performance.now() - began) / 1_000).toFixed(1)} s in all\n`);
     check(report.passed, `${name}: ${report.violationCount} violations, ${report.unknown} unknown outcomes`);
     if (meddle === undefined) this.#calmGapMs = Math.max(this.#calmGapMs, report.longestGapMs);
-    // A machine that is busy adds what it adds without any fault, and then some.
-    const aimMs = ownerLimits.resumeMs + outageMs + this.#calmGapMs;
-    const isHeld = report.longestGapMs <= aimMs;
-    process.stdout.write(
-      `${name}: no append for ${report.longestGapMs} ms, ${isHeld ? "within" : "MISSES"} the aim of ${Math.round(aimMs)} ms\n`,
-    );
-    check(
-      report.longestGapMs <= aimMs + ownerLimits.resumeMs,
-      `${name}: no append for ${report.longestGapMs} ms`,
-    );
+    // A busy machine adds to each step of a recovery what it adds to an append when nothing is wrong.
+    const aimMs = Math.round(ownerLimits.resumeMs + outageMs + 2 * this.#calmGapMs);
+    process.stdout.write(`${name}: no append for ${report.longestGapMs} ms, of ${aimMs} ms allowed\n`);
+    check(report.longestGapMs <= aimMs, `${name}: no append for ${report.longestGapMs} ms`);
     return report;
   }
 
@@ -133,8 +127,8 @@ async function main(): Promise<void> {
   await load.run("killed", { durationMs: 12_000 }, () => load.kill());
   await load.run("killed-100-logs", { logs: 100, durationMs: 12_000 }, () => load.kill());
   for (const manner of ["refusing", "hanging"]) {
-    await load.run(manner, { durationMs: 14_000 }, (log) => load.loseOwner(log, manner));
-    await load.run(`${manner}-100-logs`, { logs: 100, durationMs: 14_000 }, (log) =>
+    await load.run(manner, { durationMs: 16_000 }, (log) => load.loseOwner(log, manner));
+    await load.run(`${manner}-100-logs`, { logs: 100, durationMs: 16_000 }, (log) =>
       load.loseOwner(log, manner),
     );
   }

@@ -33,6 +33,7 @@ export const knownCatches: Readonly<Record<string, number>> = {
   "recovery-closes-over-another-close": 14,
   "write-back-counts-any-regions": 3,
   "write-back-counts-failures": 1,
+  "write-back-counts-the-late": 4,
   "a-timeout-is-a-negative": 1,
   "negatives-from-outside-the-write-set": 11,
   "one-negative-too-few": 2,
