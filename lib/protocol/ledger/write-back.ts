@@ -82,7 +82,8 @@ export class WriteBack {
     while (!this.#isHeld(held)) {
       const missing = set.filter((bookie) => held.isUnanswered(bookie));
       const waitMs = hasHaste ? this.#patienceMs(held, missing) : WITHOUT_HASTE_MS;
-      if (missing.length === 0 || waitMs <= 0) break;
+      // Adding up fractions of a ms can leave the clock short of what was waited for, for ever.
+      if (missing.length === 0 || waitMs < 1) break;
       await held.changed(waitMs);
     }
     if (this.#fault !== undefined) throw this.#fault;

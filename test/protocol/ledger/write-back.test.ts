@@ -179,6 +179,20 @@ describe("bookies that are late (W2)", () => {
       expect(await slots(w, entry, "B0 B3 B2")).toBe("recovered recovered recovered");
   });
 
+  test("also by a clock that falls a fraction of a ms short of what was waited for", async () => {
+    const { w, ports, ledger, entries } = await started({ bookies: five, quorums: [3, 3, 3] });
+    const startMs = w.clock.nowMs();
+    const clock = {
+      nowMs: () => w.clock.nowMs(),
+      monotonicMs: () => (w.clock.nowMs() - startMs) * (1 - 1e-9),
+      startTimer: (delayMs: number, fire: () => void) => w.clock.startTimer(delayMs, fire),
+    };
+    const writeBack = new WriteBack({ ...ports, clock }, startRecovery(ledger));
+    late(w, "B1");
+    await w.run(writeBack.hold(entries(0, 4)));
+    expect(shape(writeBack.localFragments)).toEqual({ 0: "B0 B3 B2" });
+  });
+
   test("at once, if they were silent before; the quarantine learns of those that were not", async () => {
     const { w, ports, hold, entries, writeBack } = await started({ bookies: five, quorums: [3, 3, 3] });
     ports.quarantine.silent(bookieId("B1"));
