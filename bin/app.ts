@@ -9,6 +9,7 @@
 import { App, CliCredentialsStackSynthesizer, type IReusableStackSynthesizer } from "aws-cdk-lib";
 import { addDeployment, demandSolutionsChecks } from "../lib/infra/deployment.ts";
 import { bundledCode } from "../lib/infra/function-code.ts";
+import { storageClassWarnings } from "../lib/infra/topology/storage-class.ts";
 import { survivableLosses } from "../lib/infra/topology/survivable-losses.ts";
 import { readTopology, type Topology, TopologyError } from "../lib/infra/topology/topology.ts";
 
@@ -40,6 +41,7 @@ function tellLosses(topology: Topology): void {
     process.stderr.write(`preset ${words}.\n`);
     for (const warning of warnings) process.stderr.write(`  warning: ${warning}\n`);
   }
+  for (const warning of storageClassWarnings(topology)) process.stderr.write(`warning: ${warning}\n`);
 }
 
 try {

@@ -3,11 +3,20 @@
  *
  *     npm run cost
  *     npm run cost -- --bytes 100000 --no-gateway
+ *     npm run cost -- --bytes 1000000 --storage-class STANDARD_IA
  */
 import { parseArgs } from "node:util";
 import { presets } from "../lib/api/log-config.ts";
-import { type AppendCase, appendCost, totalOf } from "../lib/infra/cost/append-cost.ts";
+import { type StorageClass, storageClasses } from "../lib/environment.ts";
+import {
+  type AppendCase,
+  appendCost,
+  type CostLine,
+  storageCost,
+  totalOf,
+} from "../lib/infra/cost/append-cost.ts";
 import { prices } from "../lib/infra/cost/prices.ts";
+import { storageClassRefusal } from "../lib/infra/topology/storage-class.ts";
 
 /** Copies of a preset's write quorum that lie outside of the writer's region, of three regions. */
 const remote = { standard: 2, economy: 1, resilient: 4 } as const;
@@ -21,6 +30,7 @@ function main(): void {
       "append-ms": { type: "string", default: String(APPEND_MS) },
       "bookie-ms": { type: "string", default: String(BOOKIE_MS) },
       "no-gateway": { type: "boolean", default: false },
+      "storage-class": { type: "string", default: "STANDARD" },
     },
   });
   const batchBytes = whole("bytes", values.bytes);
@@ -28,17 +38,31 @@ function main(): void {
     whole("append-ms", values["append-ms"]),
     whole("bookie-ms", values["bookie-ms"]),
   ];
+  const storageClass = classOf(values["storage-class"]);
   print(
     `US dollars for a million appends of one batch of ${batchBytes} bytes; ${prices.region}, ${prices.date}.`,
   );
   for (const [name, { writeQuorum }] of Object.entries(presets)) {
     const remoteCopies = remote[name as keyof typeof remote];
     const withGateway = !values["no-gateway"];
-    const one: AppendCase = { writeQuorum, remoteCopies, batchBytes, withGateway, appendMs, bookieMs };
+    const sizes = { writeQuorum, remoteCopies, batchBytes, storageClass };
+    const one: AppendCase = { ...sizes, withGateway, appendMs, bookieMs };
     const lines = appendCost(one);
     print(`\n${name}, ${writeQuorum} copies: ${totalOf(lines).toFixed(2)}`);
-    for (const { what, dollars } of lines) print(`  ${dollars.toFixed(2).padStart(7)}  ${what}`);
+    for (const line of lines) print(wordsOf(line));
+    print("  kept for the first month, besides:");
+    print(wordsOf(storageCost(one)));
   }
+}
+
+function wordsOf({ what, dollars }: CostLine): string {
+  return `  ${dollars.toFixed(2).padStart(7)}  ${what}`;
+}
+
+function classOf(text: string): StorageClass {
+  const found = storageClasses.find((one) => one === text);
+  if (found === undefined) throw new RangeError(`--storage-class ${storageClassRefusal(text)}`);
+  return found;
 }
 
 function whole(name: string, text: string): number {

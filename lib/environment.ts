@@ -10,17 +10,34 @@
  * E2 A function with a variable that is missing or wrong does not start; the error names it and what is
  *    allowed.
  */
+import {
+  EnvironmentError,
+  type GivenVariables,
+  isName,
+  object,
+  oneOf,
+  rows,
+  text,
+  wrong,
+} from "./given-variables.ts";
 
-/** A variable's value cannot be used. */
-export class EnvironmentError extends Error {
-  override readonly name = "EnvironmentError";
-}
+export const logLevels = ["DEBUG", "INFO", "WARN", "ERROR"] as const;
+export type LogLevel = (typeof logLevels)[number];
 
-export type LogLevel = "DEBUG" | "INFO" | "WARN" | "ERROR";
-export const logLevels: readonly LogLevel[] = ["DEBUG", "INFO", "WARN", "ERROR"];
+/** What a bookie function serves: every call, or those that change nothing. */
+export const bookieAccesses = ["write", "read"] as const;
+export type BookieAccess = (typeof bookieAccesses)[number];
 
 /** Attribute names of the tables' keys; all are strings. The lease table has a partition key alone. */
 export const tableKeys = { partition: "pk", sort: "sk" } as const;
+
+/** How API Gateway takes a function's answers: whole, or as they come. */
+export const responseTransfers = ["buffered", "stream"] as const;
+export type ResponseTransfer = (typeof responseTransfers)[number];
+
+/** How S3 keeps entries; lib/infra/topology/storage-class.ts says why no other. */
+export const storageClasses = ["STANDARD", "INTELLIGENT_TIERING", "STANDARD_IA"] as const;
+export type StorageClass = (typeof storageClasses)[number];
 
 /** One bookie, its bucket's identity being part of its id: `region.name~storage` (rule 21). */
 export interface BookieEntry {
@@ -28,7 +45,7 @@ export interface BookieEntry {
   readonly region: string;
   /** Availability zone id, or any other name of what fails together. */
   readonly rack: string;
-  /** Name of its Lambda function in its region. */
+  /** Name of its Lambda function in its region: the one that whoever is told this may call. */
   readonly functionName: string;
 }
 
@@ -75,6 +92,8 @@ export interface RegionSettings extends CommonSettings {
   /** The lease table of the function's own region. */
   readonly leaseTable: string;
   readonly defaultReplication: ReplicationEntry;
+  /** Of the `read` function's answers; those of the others are small. */
+  readonly reads: ResponseTransfer;
 }
 
 /** Of a bookie function. */
@@ -82,11 +101,13 @@ export interface BookieSettings extends CommonSettings {
   readonly bookieId: string;
   /** The bucket that holds its slots, and nothing else. */
   readonly bucket: string;
+  readonly access: BookieAccess;
+  /** Of entries that are written from now on; those that are there stay as they are. */
+  readonly storageClass: StorageClass;
 }
 
 /** Variables by name, as Lambda takes them. All of a function's together may have 4 KB. */
 export type Variables = Record<string, string>;
-export type GivenVariables = Readonly<Record<string, string | undefined>>;
 
 const names = {
   deployment: "FENCELINE_DEPLOYMENT",
@@ -96,8 +117,11 @@ const names = {
   metadata: "FENCELINE_METADATA",
   leaseTable: "FENCELINE_LEASE_TABLE",
   defaultReplication: "FENCELINE_DEFAULT_REPLICATION",
+  reads: "FENCELINE_READS",
   bookieId: "FENCELINE_BOOKIE_ID",
   bucket: "FENCELINE_BUCKET",
+  access: "FENCELINE_ACCESS",
+  storageClass: "FENCELINE_STORAGE_CLASS",
 } as const;
 
 export function regionVariables(settings: RegionSettings): Variables {
@@ -110,6 +134,7 @@ export function regionVariables(settings: RegionSettings): Variables {
     [names.metadata]: JSON.stringify(settings.metadata),
     [names.leaseTable]: settings.leaseTable,
     [names.defaultReplication]: JSON.stringify(settings.defaultReplication),
+    [names.reads]: settings.reads,
   });
 }
 
@@ -118,6 +143,8 @@ export function bookieVariables(settings: BookieSettings): Variables {
     ...commonVariables(settings),
     [names.bookieId]: settings.bookieId,
     [names.bucket]: settings.bucket,
+    [names.access]: settings.access,
+    [names.storageClass]: settings.storageClass,
   });
 }
 
@@ -135,6 +162,7 @@ export function readRegionSettings(given: GivenVariables): RegionSettings {
     metadata: readMetadata(given),
     leaseTable: text(given, names.leaseTable),
     defaultReplication: readReplication(given),
+    reads: oneOf(given, names.reads, responseTransfers),
   };
 }
 
@@ -142,7 +170,13 @@ export function readRegionSettings(given: GivenVariables): RegionSettings {
 export function readBookieSettings(given: GivenVariables): BookieSettings {
   const bookieId = text(given, names.bookieId);
   storageOf(bookieId);
-  return { ...readCommon(given), bookieId, bucket: text(given, names.bucket) };
+  return {
+    ...readCommon(given),
+    bookieId,
+    bucket: text(given, names.bucket),
+    access: oneOf(given, names.access, bookieAccesses),
+    storageClass: oneOf(given, names.storageClass, storageClasses),
+  };
 }
 
 /** The identity of the storage that a bookie's id names (rule 21). Throws EnvironmentError. */
@@ -157,9 +191,7 @@ function commonVariables(settings: CommonSettings): Variables {
 }
 
 function readCommon(given: GivenVariables): CommonSettings {
-  const level = text(given, names.logLevel);
-  const logLevel = logLevels.find((one) => one === level);
-  if (logLevel === undefined) throw wrong(names.logLevel, level, `one of ${logLevels.join(", ")}`);
+  const logLevel = oneOf(given, names.logLevel, logLevels);
   return { deployment: text(given, names.deployment), logLevel };
 }
 
@@ -206,43 +238,4 @@ function readReplication(given: GivenVariables): ReplicationEntry {
 function checked(read: (given: GivenVariables) => unknown, variables: Variables): Variables {
   read(variables);
   return variables;
-}
-
-function text(given: GivenVariables, name: string): string {
-  const value = given[name];
-  if (value === undefined || value === "") throw wrong(name, value, "a value that is not empty");
-  return value;
-}
-
-/** A list of one or more lists of so many texts. */
-function rows(given: GivenVariables, name: string, columns: number): string[][] {
-  const value = json(given, name);
-  const isRow = (row: unknown): row is string[] =>
-    Array.isArray(row) && row.length === columns && row.every(isName);
-  if (Array.isArray(value) && value.length > 0 && value.every(isRow)) return value;
-  throw wrong(name, text(given, name), `a list of rows of ${columns} texts each`);
-}
-
-function object(given: GivenVariables, name: string): Readonly<Record<string, unknown>> {
-  const value = json(given, name);
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
-  throw wrong(name, text(given, name), "an object");
-}
-
-function json(given: GivenVariables, name: string): unknown {
-  const value = text(given, name);
-  try {
-    return JSON.parse(value);
-  } catch {
-    throw wrong(name, value, "JSON");
-  }
-}
-
-function isName(value: unknown): value is string {
-  return typeof value === "string" && value !== "";
-}
-
-function wrong(name: string, value: string | undefined, allowed: string): EnvironmentError {
-  const shown = value === undefined ? "is not set" : `is ${JSON.stringify(value.slice(0, 200))}`;
-  return new EnvironmentError(`the variable ${name} ${shown}; it must be ${allowed}: deploy again`);
 }

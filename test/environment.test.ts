@@ -3,13 +3,13 @@ import { describe, expect, it } from "vitest";
 import {
   type BookieSettings,
   bookieVariables,
-  EnvironmentError,
   type RegionSettings,
   readBookieSettings,
   readRegionSettings,
   regionVariables,
   storageOf,
 } from "../lib/environment.ts";
+import { EnvironmentError } from "../lib/given-variables.ts";
 
 const settings: RegionSettings = {
   deployment: "glog",
@@ -22,12 +22,15 @@ const settings: RegionSettings = {
   metadata: { table: "glog-metadata", mode: "home", homeRegion: "eu-west-1", replicas: ["eu-west-1"] },
   leaseTable: "glog-leases",
   defaultReplication: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },
+  reads: "buffered",
 };
 const bookie: BookieSettings = {
   deployment: "glog",
   logLevel: "INFO",
   bookieId: "eu-west-1.b1~q7",
   bucket: "glog-b1-q7",
+  access: "read",
+  storageClass: "STANDARD_IA",
 };
 
 describe("the environment of the functions", () => {
@@ -44,6 +47,10 @@ describe("the environment of the functions", () => {
     expect(() => regionVariables(noHome)).toThrow(EnvironmentError);
     expect(() => regionVariables({ ...settings, bookies: [] })).toThrow("FENCELINE_BOOKIES");
     expect(() => bookieVariables({ ...bookie, bookieId: "b1" })).toThrow("region.name~storage");
+    const all = { ...bookie, access: "all" as BookieSettings["access"] };
+    expect(() => bookieVariables(all)).toThrow("FENCELINE_ACCESS");
+    const glacier = { ...bookie, storageClass: "GLACIER" as BookieSettings["storageClass"] };
+    expect(() => bookieVariables(glacier)).toThrow("FENCELINE_STORAGE_CLASS");
   });
 
   it.each([
@@ -59,6 +66,7 @@ describe("the environment of the functions", () => {
     ["FENCELINE_METADATA", '{"table":"m","mode":"strong","homeRegion":"a","replicas":["a"]}', "only there"],
     ["FENCELINE_DEFAULT_REPLICATION", '{"ensembleSize":0}', "ensembleSize to be an integer from 1 on"],
     ["FENCELINE_LEASE_TABLE", "", "not empty"],
+    ["FENCELINE_READS", "often", "one of buffered, stream"],
   ])("E2: %s = %s is refused, with what is allowed", (name, value, words) => {
     const given = { ...regionVariables(settings), [name]: value };
     expect(() => readRegionSettings(given)).toThrow(EnvironmentError);

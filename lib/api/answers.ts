@@ -1,5 +1,4 @@
 /** Answers of the log in their wire form. */
-import type { z } from "@hono/zod-openapi";
 import type { LogConfig } from "../protocol/items.ts";
 import type { LedgerMetadata, Replication } from "../protocol/ledger/ledger-metadata.ts";
 import { limits } from "../protocol/limits.ts";
@@ -18,10 +17,9 @@ import type {
 import type { AppendAckJson } from "./append-wire.ts";
 import { type LogFormat, textOf } from "./record-body.ts";
 import type * as regionWire from "./region-wire.ts";
+import type { Wire } from "./schema.ts";
 import { withWireNames } from "./size-names.ts";
 import type * as wire from "./wire.ts";
-
-type Wire<S extends z.ZodType> = z.infer<S>;
 
 export function ackAnswer(log: string, ack: AppendAck): AppendAckJson {
   return {

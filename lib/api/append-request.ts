@@ -1,5 +1,4 @@
 /** Appends as they arrive: JSON with up to 1,000 records, or the bytes of one record as they are. */
-import type { z } from "@hono/zod-openapi";
 import { FencelineError } from "../protocol/errors.ts";
 import { type LogName, seqNum } from "../protocol/ids.ts";
 import { limits } from "../protocol/limits.ts";
@@ -8,7 +7,8 @@ import { ApiError } from "./api-error.ts";
 import { appendBody, type recordInput } from "./append-wire.ts";
 import { bytesOf, type LogFormat } from "./record-body.ts";
 import { mediaType, readBody, readJson } from "./request-body.ts";
-import { invalidRequest } from "./validation.ts";
+import type { Wire } from "./schema.ts";
+import { checkedBody } from "./small-body.ts";
 
 /**
  * Bytes read of a JSON body. A full batch of control characters takes six times its size as JSON escapes;
@@ -48,10 +48,8 @@ export async function readAppend(
     });
   }
   const given = await readJson(request, APPEND_BODY_BYTES_MAX, REMEDY);
-  const parsed = appendBody.safeParse(given);
-  if (!parsed.success) throw invalidRequest("body", parsed.error, given);
-  const records = parsed.data.records.map((record, index) => recordOf(record, format, index));
-  const { match_seq_num, producer } = parsed.data;
+  const { records: sent, match_seq_num, producer } = checkedBody(appendBody, given);
+  const records = sent.map((record, index) => recordOf(record, format, index));
   const batch = append(log, records, match_seq_num);
   return producer === undefined ? batch : { ...batch, producer };
 }
@@ -60,7 +58,7 @@ function append(log: LogName, records: RecordInput[], matchSeqNum: number | unde
   return { log, records, ...(matchSeqNum === undefined ? {} : { matchSeqNum: seqNum(matchSeqNum) }) };
 }
 
-function recordOf(record: z.infer<typeof recordInput>, format: LogFormat, index: number): RecordInput {
+function recordOf(record: Wire<typeof recordInput>, format: LogFormat, index: number): RecordInput {
   const at = `body/records/${index}`;
   const headers = (record.headers ?? []).map(
     ([name, value], number): RecordHeader => [

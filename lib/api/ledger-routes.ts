@@ -1,35 +1,37 @@
 /** Ledgers, for people who look underneath: show one, or fence and close it. */
-import { createRoute, z } from "@hono/zod-openapi";
+import * as z from "zod/mini";
 import { ledgerId } from "../protocol/ids.ts";
 import { ledgerAnswer } from "./answers.ts";
-import { type ApiApp, type ApiOptions, answer, errorAnswers } from "./routing.ts";
+import { type ApiApp, answer, route } from "./route.ts";
+import type { ApiOptions } from "./routing.ts";
+import { once } from "./schema.ts";
 import { ledgerDescription, ledgerIdText } from "./wire.ts";
 
-const ledgerParams = z.object({ id: ledgerIdText });
+const ledgerRequest = once(() => ({ params: z.object({ id: ledgerIdText() }) }));
 
-const showLedger = createRoute({
+const showLedger = route({
   method: "get",
   path: "/v1/ledgers/{id}",
   summary: "A ledger's metadata: state, quorums, fragments.",
-  request: { params: ledgerParams },
-  responses: { 200: answer(ledgerDescription, "The ledger."), ...errorAnswers },
+  request: ledgerRequest,
+  answers: { 200: answer(ledgerDescription, "The ledger.") },
 });
 
-const recoverLedger = createRoute({
+const recoverLedger = route({
   method: "post",
   path: "/v1/ledgers/{id}/recover",
   summary: "Fences the ledger, finds its end and closes it. Its writer can acknowledge nothing afterwards.",
-  request: { params: ledgerParams },
-  responses: { 200: answer(ledgerDescription, "The closed ledger."), ...errorAnswers },
+  request: ledgerRequest,
+  answers: { 200: answer(ledgerDescription, "The closed ledger.") },
 });
 
 export function addLedgerRoutes(app: ApiApp, options: ApiOptions): void {
-  app.openapi(showLedger, async (c) => {
-    const ledger = await options.read.showLedger(ledgerId(c.req.valid("param").id));
+  app.serve(showLedger, async (c, { params }) => {
+    const ledger = await options.read.showLedger(ledgerId(params.id));
     return c.json(ledgerAnswer(ledger), 200);
   });
-  app.openapi(recoverLedger, async (c) => {
-    const ledger = await options.append.recoverLedger(ledgerId(c.req.valid("param").id));
+  app.serve(recoverLedger, async (c, { params }) => {
+    const ledger = await options.append.recoverLedger(ledgerId(params.id));
     return c.json(ledgerAnswer(ledger), 200);
   });
 }

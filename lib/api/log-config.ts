@@ -1,7 +1,7 @@
 /** A log's configuration from a create request, the named presets and the deployment's default. */
-import type { z } from "@hono/zod-openapi";
 import type { LogConfig } from "../protocol/items.ts";
 import type { Replication } from "../protocol/ledger/ledger-metadata.ts";
+import type { Wire } from "./schema.ts";
 import type { createBody } from "./wire.ts";
 
 /** Quorum sizes with names (design section 6). */
@@ -14,7 +14,7 @@ export const presets = {
   resilient: { ensembleSize: 6, writeQuorum: 6, ackQuorum: 4, minRegions: 2 },
 } as const satisfies Record<string, Replication>;
 
-export function configOf(body: z.infer<typeof createBody>, fallback: LogConfig): LogConfig {
+export function configOf(body: Wire<typeof createBody>, fallback: LogConfig): LogConfig {
   const segmentAgeMaxMs = body.segment_age_max_ms ?? fallback.segmentAgeMaxMs;
   return {
     replication: replicationOf(body, fallback),
@@ -24,7 +24,7 @@ export function configOf(body: z.infer<typeof createBody>, fallback: LogConfig):
   };
 }
 
-function replicationOf(body: z.infer<typeof createBody>, fallback: LogConfig): Replication {
+function replicationOf(body: Wire<typeof createBody>, fallback: LogConfig): Replication {
   if (body.preset !== undefined) return presets[body.preset];
   if (body.replication === undefined) return fallback.replication;
   return {

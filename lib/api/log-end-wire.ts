@@ -1,43 +1,41 @@
 /** What trim, seal and delete say over HTTP, as schemas. */
-import { z } from "@hono/zod-openapi";
+import * as z from "zod/mini";
+import { component, noted, type Sent, type Wire } from "./schema.ts";
 import { seqNum } from "./wire.ts";
 
-export const trimBody = z
-  .strictObject({
-    seq_num: seqNum.openapi({ type: "integer", description: "The first record that is kept." }),
-  })
-  .openapi("Trim");
+export const trimBody = component("Trim", () =>
+  z.strictObject({ seq_num: noted(seqNum(), { description: "The first record that is kept." }) }),
+);
 
-export const trimmed = z
-  .object({
+export const trimmed = component("Trimmed", () =>
+  z.object({
     log: z.string(),
-    first_seq_num: seqNum.openapi({
-      type: "integer",
+    first_seq_num: noted(seqNum(), {
       description: "Records below this one are gone: what was asked for, or more if it was trimmed before.",
     }),
-  })
-  .openapi("Trimmed");
+  }),
+);
 
-export const sealedLog = z
-  .object({
+export const sealedLog = component("Sealed", () =>
+  z.object({
     log: z.string(),
     sealed: z.literal(true),
-    tail: seqNum.openapi({ type: "integer", description: "The seq_num after the last record, for ever." }),
-  })
-  .openapi("Sealed");
+    tail: noted(seqNum(), { description: "The seq_num after the last record, for ever." }),
+  }),
+);
 
-export const deletedLog = z
-  .object({
+export const deletedLog = component("Deleted", () =>
+  z.object({
     log: z.string(),
-    state: z.enum(["deleting", "deleted"]).openapi({
+    state: noted(z.enum(["deleting", "deleted"]), {
       description:
         "deleted: the name may be created again. deleting: nobody reads or writes the log any more, but " +
         "part of it is left; ask again.",
     }),
-  })
-  .openapi("Deleted");
+  }),
+);
 
-export type TrimJson = z.input<typeof trimBody>;
-export type TrimmedJson = z.infer<typeof trimmed>;
-export type SealedJson = z.infer<typeof sealedLog>;
-export type DeletedJson = z.infer<typeof deletedLog>;
+export type TrimJson = Sent<typeof trimBody>;
+export type TrimmedJson = Wire<typeof trimmed>;
+export type SealedJson = Wire<typeof sealedLog>;
+export type DeletedJson = Wire<typeof deletedLog>;

@@ -1,5 +1,5 @@
 /** Logs themselves: create, list, describe, their segments, settling. */
-import { createRoute, z } from "@hono/zod-openapi";
+import * as z from "zod/mini";
 import { logName, region } from "../protocol/ids.ts";
 import { limits } from "../protocol/limits.ts";
 import { createdAnswer, logAnswer, segmentAnswer } from "./answers.ts";
@@ -7,9 +7,11 @@ import { ApiError } from "./api-error.ts";
 import { configOf } from "./log-config.ts";
 import { checkedLogName } from "./log-name.ts";
 import { mediaType, readBody, readJson } from "./request-body.ts";
-import { type ApiApp, type ApiOptions, answer, errorAnswers, logParams } from "./routing.ts";
+import { type ApiApp, answer, jsonBody, route } from "./route.ts";
+import { type ApiOptions, logRequest } from "./routing.ts";
+import type { Wire } from "./schema.ts";
+import { checkedBody } from "./small-body.ts";
 import { strictQuery } from "./strict-query.ts";
-import { invalidRequest } from "./validation.ts";
 import {
   createBody,
   createdLog,
@@ -23,73 +25,68 @@ import {
 const CREATE_BODY_BYTES_MAX = 64 * 1024;
 const LIST_LIMIT_DEFAULT = 100;
 
-const createLog = createRoute({
+const createLog = route({
   method: "put",
   path: "/v1/logs/{log}",
   summary: "Creates the log, or finds it with the same configuration.",
-  request: { params: logParams },
-  responses: {
+  request: logRequest,
+  body: jsonBody(createBody, false),
+  answers: {
     200: answer(createdLog, "The log was there with this configuration."),
     201: answer(createdLog, "The log was created."),
-    ...errorAnswers,
   },
 });
 
-const listLogs = createRoute({
+const listLogs = route({
   method: "get",
   path: "/v1/logs",
   summary: "Log names in order.",
-  request: {
+  request: () => ({
     query: strictQuery({
-      prefix: z.string().default(""),
-      start_after: z.string().optional(),
-      limit: wholeNumber(1, limits.listLogsMax).optional(),
+      prefix: z._default(z.string(), ""),
+      start_after: z.optional(z.string()),
+      limit: z.optional(wholeNumber(1, limits.listLogsMax)),
     }),
-  },
-  responses: { 200: answer(logPage, "One page of names."), ...errorAnswers },
+  }),
+  answers: { 200: answer(logPage, "One page of names.") },
 });
 
-const describeLog = createRoute({
+const describeLog = route({
   method: "get",
   path: "/v1/logs/{log}",
   summary: "The log's configuration and state.",
-  request: { params: logParams },
-  responses: { 200: answer(logDescription, "The log."), ...errorAnswers },
+  request: logRequest,
+  answers: { 200: answer(logDescription, "The log.") },
 });
 
-const listSegments = createRoute({
+const listSegments = route({
   method: "get",
   path: "/v1/logs/{log}/segments",
   summary: "The log's segments in order, each with its ledger and owner.",
-  request: { params: logParams },
-  responses: { 200: answer(segmentList, "The segments."), ...errorAnswers },
+  request: logRequest,
+  answers: { 200: answer(segmentList, "The segments.") },
 });
 
-const settle = createRoute({
+const settle = route({
   method: "post",
   path: "/v1/logs/{log}/settle",
   summary: "Makes every acknowledged record readable, also while bookies of the tail are down.",
-  request: { params: logParams },
-  responses: { 200: answer(settled, "The tail is settled."), ...errorAnswers },
+  request: logRequest,
+  answers: { 200: answer(settled, "The tail is settled.") },
 });
 
 export function addLogRoutes(app: ApiApp, options: ApiOptions): void {
-  // The body of a create is optional and read under its own limit, so only its documentation is declared.
-  app.openAPIRegistry.registerPath({
-    ...createLog,
-    request: { ...createLog.request, body: { content: { "application/json": { schema: createBody } } } },
-  });
-  app.openapi({ ...createLog, hide: true }, async (c) => {
+  app.serve(createLog, async (c, { params }) => {
     const body = await readCreateBody(c.req.raw);
     const config = configOf(body, options.defaultConfig);
     const preferred = body.preferred_region === undefined ? [] : [region(body.preferred_region)];
-    const name = logName(c.req.valid("param").log);
+    const name = logName(params.log);
     const { created, description, warnings } = await options.append.createLog(name, config, ...preferred);
     const told = createdAnswer(description, warnings);
     return created ? c.json(told, 201) : c.json(told, 200);
   });
-  app.openapi(listLogs, async (c) => {
-    const { prefix, start_after, limit } = c.req.valid("query");
+  app.serve(listLogs, async (c, { query }) => {
+    const { prefix, start_after, limit } = query;
     const page = await options.read.listLogs({
       prefix,
       ...(start_after === undefined ? {} : { startAfter: checkedLogName(start_after) }),
@@ -97,22 +94,22 @@ export function addLogRoutes(app: ApiApp, options: ApiOptions): void {
     });
     return c.json({ logs: [...page.logs], has_more: page.hasMore }, 200);
   });
-  app.openapi(describeLog, async (c) => {
-    const description = await options.read.describeLog(logName(c.req.valid("param").log));
+  app.serve(describeLog, async (c, { params }) => {
+    const description = await options.read.describeLog(logName(params.log));
     return c.json(logAnswer(description), 200);
   });
-  app.openapi(listSegments, async (c) => {
-    const segments = await options.read.segments(logName(c.req.valid("param").log));
+  app.serve(listSegments, async (c, { params }) => {
+    const segments = await options.read.segments(logName(params.log));
     return c.json({ segments: segments.map(segmentAnswer) }, 200);
   });
-  app.openapi(settle, async (c) => {
-    const { log } = c.req.valid("param");
+  app.serve(settle, async (c, { params }) => {
+    const { log } = params;
     await options.append.settle(logName(log));
     return c.json({ log, settled: true as const }, 200);
   });
 }
 
-async function readCreateBody(request: Request): Promise<z.infer<typeof createBody>> {
+async function readCreateBody(request: Request): Promise<Wire<typeof createBody>> {
   const type = mediaType(request);
   if (type !== "application/json") {
     const body = await readBody(request, CREATE_BODY_BYTES_MAX, "Send the configuration alone.");
@@ -124,7 +121,5 @@ async function readCreateBody(request: Request): Promise<z.infer<typeof createBo
     );
   }
   const given = await readJson(request, CREATE_BODY_BYTES_MAX, "Send the configuration alone.");
-  const parsed = createBody.safeParse(given);
-  if (!parsed.success) throw invalidRequest("body", parsed.error, given);
-  return parsed.data;
+  return checkedBody(createBody, given);
 }

@@ -1,33 +1,38 @@
 /** What is said over HTTP about the owner of a log, as schemas. */
-import { z } from "@hono/zod-openapi";
+import * as z from "zod/mini";
+import { component, noted, once, type Wire } from "./schema.ts";
 
-const regionName = z.string().min(1).max(64);
+const regionName = once(() => z.string().check(z.minLength(1), z.maxLength(64)));
 
-export const preferredRegion = regionName.openapi({
-  description: "Where the log should be owned; while that region is healthy it gets there by and by.",
-});
+export const preferredRegion = once(() =>
+  noted(regionName(), {
+    description: "Where the log should be owned; while that region is healthy it gets there by and by.",
+  }),
+);
 
-export const configureBody = z
-  .strictObject({
-    preferred_region: preferredRegion.nullable().openapi({ description: "null: anywhere." }),
-  })
-  .openapi("ConfigureLog");
+export const configureBody = component("ConfigureLog", () =>
+  z.strictObject({
+    preferred_region: noted(z.nullable(regionName()), { description: "null: anywhere." }),
+  }),
+);
 
-export const transferBody = z
-  .strictObject({
-    region: regionName.openapi({ description: "The region that is to own the log." }),
-  })
-  .openapi("TransferOwner");
+export const transferBody = component("TransferOwner", () =>
+  z.strictObject({
+    region: noted(regionName(), { description: "The region that is to own the log." }),
+  }),
+);
 
-export const ownership = z
-  .object({
+export const ownership = component("Owner", () =>
+  z.object({
     log: z.string(),
-    owner: z.string().nullable().openapi({ description: "null: nothing was appended yet." }),
-    epoch: z.number().optional().openapi({
-      description: "Number of the last log segment; grows with each change of writer.",
-    }),
-    preferred_region: z.string().optional(),
-  })
-  .openapi("Owner");
+    owner: noted(z.nullable(z.string()), { description: "null: nothing was appended yet." }),
+    epoch: z.optional(
+      noted(z.number(), {
+        description: "Number of the last log segment; grows with each change of writer.",
+      }),
+    ),
+    preferred_region: z.optional(z.string()),
+  }),
+);
 
-export type OwnershipJson = z.infer<typeof ownership>;
+export type OwnershipJson = Wire<typeof ownership>;

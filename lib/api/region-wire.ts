@@ -1,37 +1,38 @@
 /** Regions and bookies as they travel over HTTP. */
-import { z } from "@hono/zod-openapi";
+import * as z from "zod/mini";
+import { component, noted, once, type Wire } from "./schema.ts";
 
-const regionState = z.enum(["accepting", "draining", "lost"], {
-  error: "must be accepting, draining or lost",
-});
-const bookieState = z.enum(["writable", "read-only", "lost"], {
-  error: "must be writable, read-only or lost",
-});
+const regionState = once(() =>
+  z.enum(["accepting", "draining", "lost"], { error: "must be accepting, draining or lost" }),
+);
+const bookieState = once(() =>
+  z.enum(["writable", "read-only", "lost"], { error: "must be writable, read-only or lost" }),
+);
 
-export const regionStateBody = z
-  .strictObject({
-    state: regionState.openapi({ description: "Only an accepting region takes new copies." }),
-  })
-  .openapi("RegionState");
+export const regionStateBody = component("RegionState", () =>
+  z.strictObject({
+    state: noted(regionState(), { description: "Only an accepting region takes new copies." }),
+  }),
+);
 
-export const bookieStateBody = z
-  .strictObject({
-    state: bookieState.openapi({ description: "Only a writable bookie takes new copies." }),
-  })
-  .openapi("BookieState");
+export const bookieStateBody = component("BookieState", () =>
+  z.strictObject({
+    state: noted(bookieState(), { description: "Only a writable bookie takes new copies." }),
+  }),
+);
 
-export const bookieDescription = z
-  .object({ bookie: z.string(), region: z.string(), rack: z.string(), state: bookieState })
-  .openapi("Bookie");
+export const bookieDescription = component("Bookie", () =>
+  z.object({ bookie: z.string(), region: z.string(), rack: z.string(), state: bookieState() }),
+);
 
-export const regionDescription = z
-  .object({ region: z.string(), state: regionState, bookies: z.array(bookieDescription) })
-  .openapi("Region");
+export const regionDescription = component("Region", () =>
+  z.object({ region: z.string(), state: regionState(), bookies: z.array(bookieDescription()) }),
+);
 
-export const regionList = z.object({ regions: z.array(regionDescription) }).openapi("RegionList");
+export const regionList = component("RegionList", () => z.object({ regions: z.array(regionDescription()) }));
 
-export type RegionStateJson = z.infer<typeof regionState>;
-export type BookieStateJson = z.infer<typeof bookieState>;
-export type BookieJson = z.infer<typeof bookieDescription>;
-export type RegionJson = z.infer<typeof regionDescription>;
-export type RegionListJson = z.infer<typeof regionList>;
+export type RegionStateJson = Wire<typeof regionState>;
+export type BookieStateJson = Wire<typeof bookieState>;
+export type BookieJson = Wire<typeof bookieDescription>;
+export type RegionJson = Wire<typeof regionDescription>;
+export type RegionListJson = Wire<typeof regionList>;

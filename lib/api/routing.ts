@@ -1,6 +1,6 @@
-/** What the routes of the surface share: its types, its parameters and its error answers. */
-import { type OpenAPIHono, z } from "@hono/zod-openapi";
-import type { Context, MiddlewareHandler } from "hono";
+/** What the routes of the surface share: its options, its parameters, and how the rest is refused. */
+import type { MiddlewareHandler } from "hono";
+import * as z from "zod/mini";
 import type { Region, SegmentNumber } from "../protocol/ids.ts";
 import type { LogConfig } from "../protocol/items.ts";
 import { limits } from "../protocol/limits.ts";
@@ -11,11 +11,13 @@ import type {
   ReadOperations,
   RegionOperations,
 } from "../protocol/log/operations.ts";
+import type { ApiContext, ApiEnv } from "./api-env.ts";
 import { ApiError } from "./api-error.ts";
 import type { Health } from "./health.ts";
 import { checkRawPath, nameFault } from "./log-name.ts";
-import { invalidRequest, type RequestPart } from "./validation.ts";
-import { logFormat, problem } from "./wire.ts";
+import type { ApiApp } from "./route.ts";
+import { noted, once } from "./schema.ts";
+import { logFormat } from "./wire.ts";
 
 export interface ApiOptions {
   readonly append: AppendOperations;
@@ -30,57 +32,53 @@ export interface ApiOptions {
   readonly onFault?: (error: unknown, requestId: string) => void;
 }
 
-export interface ApiEnv {
-  Bindings: {
-    /** The target as it stood on the request line. Without it the URL's path is checked, already folded. */
-    readonly rawPath?: string;
-  };
-  Variables: { requestId: string };
-}
-
-export type ApiApp = OpenAPIHono<ApiEnv>;
-export type ApiContext = Context<ApiEnv>;
-
-export const logParams = z.object({
-  log: z.string().superRefine((name, context) => {
-    const fault = nameFault(name);
-    if (fault !== undefined) context.addIssue({ code: "custom", message: `is no log name: ${fault}` });
+export const logParams = once(() =>
+  z.object({
+    log: z.string().check(
+      z.superRefine((name, context) => {
+        const fault = nameFault(name);
+        if (fault !== undefined) context.addIssue({ code: "custom", message: `is no log name: ${fault}` });
+      }),
+    ),
   }),
-});
+);
 
-export const formatHeader = z.object({
-  "log-format": logFormat
-    .optional()
-    .openapi({ description: "How record bytes stand in JSON; utf8 if absent." }),
-});
+/** Of a route that takes a log's name and nothing else. */
+export const logRequest = once(() => ({ params: logParams() }));
 
-/** Of an append; preferences that are not known are left alone (RFC 7240). */
-export const appendHeaders = formatHeader.extend({
-  prefer: z
-    .string()
-    .optional()
-    .openapi({
-      description:
-        "no-forward: a region that does not own the log answers 421 and names the owner in Log-Owner, " +
-        "instead of sending the append on. wait=N: an answer within N seconds, whatever is known then; the " +
-        "patience goes with an append that is sent on. At most, and without it, " +
-        `${limits.appendDeadlineMs / 1_000} seconds.`,
-    }),
-});
+const logFormatHeader = () =>
+  z.optional(noted(logFormat(), { description: "How record bytes stand in JSON; utf8 if absent." }));
 
-/** Of a POST of records; the log checks the key itself. */
-export const recordsHeaders = appendHeaders.extend({
-  "idempotency-key": z
-    .string()
-    .optional()
-    .openapi({
-      description:
-        `1 to ${appendLimits.producerIdLengthMax} printable ASCII characters, no spaces. A request that ` +
-        "repeats a key with the same records is answered with their positions and `duplicate: true`; with " +
-        `other records it is refused (422). Keys are kept for ${appendLimits.producerWindowMs / 60_000} ` +
-        "minutes at least. Not together with a producer.",
-    }),
-});
+export const formatHeader = once(() => z.object({ "log-format": logFormatHeader() }));
+
+const KEYS_KEPT_MINUTES = appendLimits.producerWindowMs / 60_000;
+
+/** Of a POST of records. Preferences that are not known are left alone (RFC 7240); the log checks the key. */
+export const recordsHeaders = once(() =>
+  z.object({
+    "log-format": logFormatHeader(),
+    prefer: z.optional(
+      noted(z.string(), {
+        description:
+          "no-forward: a region that does not own the log answers 421 and names the owner in Log-Owner, " +
+          "instead of sending the append on. wait=N: an answer within N seconds, whatever is known then; " +
+          "the patience goes with an append that is sent on. At most, and without it, " +
+          `${limits.appendDeadlineMs / 1_000} seconds.`,
+      }),
+    ),
+    "idempotency-key": z.optional(
+      noted(z.string(), {
+        description:
+          `1 to ${appendLimits.producerIdLengthMax} printable ASCII characters, no spaces. A request that ` +
+          "repeats a key with the same records is answered with their positions and `duplicate: true`; " +
+          `with other records it is refused (422). Keys are kept for ${KEYS_KEPT_MINUTES} minutes at ` +
+          "least. Not together with a producer. A sealed log answers repetitions, of keys and producers, " +
+          "likewise; where it says log_sealed, earlier_attempts says not_recorded (the batch is not in the " +
+          "log, nor will ever be) or not_remembered.",
+      }),
+    ),
+  }),
+);
 
 /** What of an append's preferences is known: the caller's patience, and where it wants it served. */
 export function appendPreferences(prefer = ""): Pick<AppendRequest, "route" | "timeoutMs"> {
@@ -101,35 +99,10 @@ function preferences(prefer: string): string[] {
   return prefer.split(",").map((preference) => preference.trim().toLowerCase());
 }
 
-/** Every error of every route. */
-export const errorAnswers = {
-  default: {
-    description: "A problem document (RFC 9457).",
-    content: { "application/problem+json": { schema: problem } },
-  },
-} as const;
-
-/** The answer of a route that went well. */
-export function answer<S extends z.ZodType>(schema: S, description: string) {
-  return { description, content: { "application/json": { schema } } };
-}
-
 /** Tells who owns the log, which feeds the callers' ownership caches. */
 export function nameOwner(c: ApiContext, owner: Region | undefined, epoch?: SegmentNumber): void {
   if (owner === undefined) return;
   c.header("Log-Owner", epoch === undefined ? owner : `${owner};epoch=${epoch}`);
-}
-
-/** Turns what a route's schemas refuse into `invalid_request`. */
-export function refuseInvalid(result: {
-  readonly success: boolean;
-  readonly target: string;
-  readonly error?: z.ZodError;
-  readonly data?: unknown;
-}): void {
-  if (result.success || result.error === undefined) return;
-  const parts: Readonly<Record<string, RequestPart>> = { param: "path", query: "query", header: "header" };
-  throw invalidRequest(parts[result.target] ?? "body", result.error, result.data);
 }
 
 export function refuseDotSegments(): MiddlewareHandler<ApiEnv> {

@@ -1,17 +1,17 @@
 /** A small JSON body of a request that says one thing, checked by its schema. */
-import type { z } from "@hono/zod-openapi";
 import { ApiError } from "./api-error.ts";
 import { mediaType, readJson } from "./request-body.ts";
+import type { Schema, Wire } from "./schema.ts";
 import { invalidRequest } from "./validation.ts";
 
 const SMALL_BODY_BYTES_MAX = 1024;
 
 /** `what` is to be sent alone; `example` shows how. Throws what `readJson` throws, and `invalid_request`. */
-export async function readSmallBody<S extends z.ZodType>(
+export async function readSmallBody<S extends Schema>(
   request: Request,
   schema: S,
   { what, example }: { readonly what: string; readonly example: string },
-): Promise<z.infer<S>> {
+): Promise<Wire<S>> {
   const type = mediaType(request);
   if (type !== "application/json") {
     throw new ApiError(
@@ -20,13 +20,12 @@ export async function readSmallBody<S extends z.ZodType>(
     );
   }
   const given = await readJson(request, SMALL_BODY_BYTES_MAX, `Send the ${what} alone.`);
-  const parsed = schema.safeParse(given);
-  if (!parsed.success) throw invalidRequest("body", parsed.error, given);
-  return parsed.data;
+  return checkedBody(schema, given);
 }
 
-/** A route in the OpenAPI document with the body that is read by hand. */
-export function withBody<R extends { readonly request: object }, S extends z.ZodType>(route: R, body: S) {
-  const content = { "application/json": { schema: body } };
-  return { ...route, request: { ...route.request, body: { required: true, content } } };
+/** Throws `invalid_request`. */
+export function checkedBody<S extends Schema>(schema: S, given: unknown): Wire<S> {
+  const parsed = schema().safeParse(given);
+  if (!parsed.success) throw invalidRequest("body", parsed.error, given);
+  return parsed.data as Wire<S>;
 }

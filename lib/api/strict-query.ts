@@ -1,7 +1,9 @@
 /** Query strings whose parameters are all known: a misspelt one is refused, and told what there is. */
-import { z } from "@hono/zod-openapi";
 
-export function strictQuery<S extends z.ZodRawShape>(shape: S) {
+import type { core } from "zod/mini";
+import * as z from "zod/mini";
+
+export function strictQuery<S extends core.$ZodLooseShape>(shape: S) {
   const names = Object.keys(shape).join(", ");
   return z.strictObject(shape, {
     error: (found) => (found.code === "unrecognized_keys" ? `there are ${names}` : undefined),

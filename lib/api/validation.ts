@@ -1,5 +1,5 @@
 /** What a schema found wrong with a request, told as: where, the value given, what is allowed. */
-import type { z } from "@hono/zod-openapi";
+import type { core } from "zod/mini";
 import { FencelineError } from "../protocol/errors.ts";
 import { shortened } from "./log-name.ts";
 
@@ -14,7 +14,7 @@ interface Fault {
 const FAULTS_MAX = 10;
 
 /** `invalid_request` with one line per fault; `given` is what was checked. */
-export function invalidRequest(part: RequestPart, error: z.ZodError, given: unknown): FencelineError {
+export function invalidRequest(part: RequestPart, error: core.$ZodError, given: unknown): FencelineError {
   const faults = error.issues.slice(0, FAULTS_MAX).map((found) => faultOf(part, found, given));
   const lines = faults.map((fault) => `${fault.pointer} ${fault.detail}`);
   return new FencelineError("invalid_request", {
@@ -23,7 +23,7 @@ export function invalidRequest(part: RequestPart, error: z.ZodError, given: unkn
   });
 }
 
-function faultOf(part: RequestPart, found: z.core.$ZodIssue, given: unknown): Fault {
+function faultOf(part: RequestPart, found: core.$ZodIssue, given: unknown): Fault {
   const pointer = [part, ...found.path].join("/");
   if (found.code === "unrecognized_keys") {
     const strange = found.keys.map((key) => JSON.stringify(key)).join(", ");
@@ -41,7 +41,7 @@ function isDefaultText(message: string): boolean {
 }
 
 /** What is allowed, as "must be ...". */
-function ruleOf(found: z.core.$ZodIssue): string {
+function ruleOf(found: core.$ZodIssue): string {
   switch (found.code) {
     case "invalid_type":
       return `must be ${NAMES[found.expected] ?? found.expected}`;

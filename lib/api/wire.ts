@@ -3,202 +3,232 @@
  * from them. Names are snake_case. Objects are strict, because a misspelt `match_seq_num` that went
  * unnoticed would make a conditional append unconditional.
  */
-import { z } from "@hono/zod-openapi";
+import * as z from "zod/mini";
 import { preferredRegion } from "./owner-wire.ts";
+import { component, noted, once, type Sent, type Wire } from "./schema.ts";
 
 const SEQ_NUM_MAX = Number.MAX_SAFE_INTEGER;
 
 const seqNumRange = `an integer from 0 to ${SEQ_NUM_MAX} (2^53 - 1)`;
-export const seqNum = z
-  .number({ error: `must be ${seqNumRange}` })
-  .refine((value) => Number.isSafeInteger(value) && value >= 0, { error: `must be ${seqNumRange}` })
-  .openapi({ type: "integer", minimum: 0, maximum: SEQ_NUM_MAX });
+export const seqNum = once(() =>
+  noted(
+    z
+      .number({ error: `must be ${seqNumRange}` })
+      .check(
+        z.refine((value) => Number.isSafeInteger(value) && value >= 0, { error: `must be ${seqNumRange}` }),
+      ),
+    { type: "integer", minimum: 0, maximum: SEQ_NUM_MAX },
+  ),
+);
 
 /** A whole number in a query string or a path. */
 export function wholeNumber(min: number, max: number) {
-  return z
-    .string()
-    .refine((text) => /^\d{1,16}$/.test(text) && Number(text) >= min && Number(text) <= max, {
+  const text = z.string().check(
+    z.refine((given) => /^\d{1,16}$/.test(given) && Number(given) >= min && Number(given) <= max, {
       error: `must be an integer from ${min} to ${max}`,
-    })
-    .transform(Number)
-    .openapi({ type: "integer", minimum: min, maximum: max });
+    }),
+  );
+  const number = z.pipe(
+    text,
+    z.transform((given: string) => Number(given)),
+  );
+  return noted(number, { type: "integer", minimum: min, maximum: max });
 }
 
-export const seqNumText = wholeNumber(0, SEQ_NUM_MAX);
-export const ledgerIdText = wholeNumber(0, SEQ_NUM_MAX);
-export const consistency = z.enum(["strong", "local"], { error: "must be strong or local" });
-export const logFormat = z.enum(["utf8", "base64"], { error: "must be utf8 or base64" });
+export const seqNumText = once(() => wholeNumber(0, SEQ_NUM_MAX));
+export const ledgerIdText = seqNumText;
+export const consistency = once(() => z.enum(["strong", "local"], { error: "must be strong or local" }));
+export const logFormat = once(() => z.enum(["utf8", "base64"], { error: "must be utf8 or base64" }));
 
-export const headerPair = z.tuple([z.string(), z.string()]);
+export const headerPair = once(() => z.tuple([z.string(), z.string()]));
 
-const dlsn = z.string().openapi({
-  description: "Log segment, entry of its ledger, slot of the entry.",
-  example: "0000000000000001-0000000000000000-00000",
-});
+const dlsn = once(() =>
+  noted(z.string(), {
+    description: "Log segment, entry of its ledger, slot of the entry.",
+    example: "0000000000000001-0000000000000000-00000",
+  }),
+);
 
-export const position = z.object({ seq_num: seqNum, dlsn, timestamp: z.number() }).openapi("Position");
+export const position = component("Position", () =>
+  z.object({ seq_num: seqNum(), dlsn: dlsn(), timestamp: z.number() }),
+);
 
-export const logRecord = z
-  .object({
-    seq_num: seqNum,
-    dlsn,
+export const logRecord = component("LogRecord", () =>
+  z.object({
+    seq_num: seqNum(),
+    dlsn: dlsn(),
     timestamp: z.number(),
-    headers: z.array(headerPair),
+    headers: z.array(headerPair()),
     body: z.string(),
-  })
-  .openapi("LogRecord");
+  }),
+);
 
-const sealed = z.boolean().openapi({
-  description: "True: the log ends at `tail` for ever. False: it goes on, or its end was not read.",
-});
+const sealed = once(() =>
+  noted(z.boolean(), {
+    description: "True: the log ends at `tail` for ever. False: it goes on, or its end was not read.",
+  }),
+);
 
-export const readAnswer = z
-  .object({
-    records: z.array(logRecord),
-    next: seqNum.openapi({ type: "integer", description: "Where to read on." }),
-    tail: seqNum,
-    up_to_date: z.boolean().openapi({
+export const readAnswer = component("ReadAnswer", () =>
+  z.object({
+    records: z.array(logRecord()),
+    next: noted(seqNum(), { description: "Where to read on." }),
+    tail: seqNum(),
+    up_to_date: noted(z.boolean(), {
       description: "True: nothing was at `tail` while this read ran. False: `tail` is a lower bound.",
     }),
-    sealed,
-  })
-  .openapi("ReadAnswer");
+    sealed: sealed(),
+  }),
+);
 
-export const tailAnswer = z
-  .object({
-    tail: seqNum.openapi({
-      type: "integer",
+export const tailAnswer = component("Tail", () =>
+  z.object({
+    tail: noted(seqNum(), {
       description: "The seq_num that the next record gets, or a higher one does if `up_to_date` is false.",
     }),
-    up_to_date: z.boolean().openapi({
+    up_to_date: noted(z.boolean(), {
       description: "True: the log ended at `tail` during this request. False: `tail` is a lower bound.",
     }),
-    sealed,
-    owner: z.string().optional(),
-  })
-  .openapi("Tail");
+    sealed: sealed(),
+    owner: z.optional(z.string()),
+  }),
+);
 
-export const replication = z
-  .strictObject({
-    ensemble_size: z.int().min(1),
-    write_quorum: z.int().min(1),
-    ack_quorum: z.int().min(1),
-    min_regions: z.int().min(1),
-  })
-  .refine(
-    (sizes) =>
-      sizes.ensemble_size >= sizes.write_quorum &&
-      sizes.write_quorum >= sizes.ack_quorum &&
-      sizes.ack_quorum >= sizes.min_regions,
-    { error: "must keep ensemble_size >= write_quorum >= ack_quorum >= min_regions" },
-  )
-  .openapi("Replication");
+const atLeastOne = () => z.int().check(z.minimum(1));
+
+export const replication = component("Replication", () =>
+  z
+    .strictObject({
+      ensemble_size: atLeastOne(),
+      write_quorum: atLeastOne(),
+      ack_quorum: atLeastOne(),
+      min_regions: atLeastOne(),
+    })
+    .check(
+      z.refine(
+        (sizes) =>
+          sizes.ensemble_size >= sizes.write_quorum &&
+          sizes.write_quorum >= sizes.ack_quorum &&
+          sizes.ack_quorum >= sizes.min_regions,
+        { error: "must keep ensemble_size >= write_quorum >= ack_quorum >= min_regions" },
+      ),
+    ),
+);
 
 const SEGMENT_BYTES_MIN = 1024;
 const SEGMENT_BYTES_MAX = 2 ** 40;
 const SEGMENT_AGE_MIN_MS = 1_000;
 const SEGMENT_AGE_MAX_MS = 366 * 24 * 60 * 60_000;
 
-export const digest = z.enum(["crc32", "hmac-sha256"], { error: "must be crc32 or hmac-sha256" });
-export const preset = z.enum(["standard", "economy", "resilient"]);
+export const digest = once(() => z.enum(["crc32", "hmac-sha256"], { error: "must be crc32 or hmac-sha256" }));
+export const preset = once(() => z.enum(["standard", "economy", "resilient"]));
 
 /** All of it optional: what is left out is as the deployment says. */
-export const createBody = z
-  .strictObject({
-    preset: preset.optional(),
-    replication: replication.optional(),
-    digest: digest.optional(),
-    segment_bytes_max: z.int().min(SEGMENT_BYTES_MIN).max(SEGMENT_BYTES_MAX).optional(),
-    segment_age_max_ms: z.int().min(SEGMENT_AGE_MIN_MS).max(SEGMENT_AGE_MAX_MS).optional(),
-    preferred_region: preferredRegion.optional(),
-  })
-  .refine((body) => body.preset === undefined || body.replication === undefined, {
-    error: "takes a preset or a replication, not both",
-  })
-  .openapi("CreateLog");
+export const createBody = component("CreateLog", () => {
+  const between = (min: number, max: number) => z.int().check(z.minimum(min), z.maximum(max));
+  return z
+    .strictObject({
+      preset: z.optional(preset()),
+      replication: z.optional(replication()),
+      digest: z.optional(digest()),
+      segment_bytes_max: z.optional(between(SEGMENT_BYTES_MIN, SEGMENT_BYTES_MAX)),
+      segment_age_max_ms: z.optional(between(SEGMENT_AGE_MIN_MS, SEGMENT_AGE_MAX_MS)),
+      preferred_region: z.optional(preferredRegion()),
+    })
+    .check(
+      z.refine((body) => body.preset === undefined || body.replication === undefined, {
+        error: "takes a preset or a replication, not both",
+      }),
+    );
+});
 
-export const logDescription = z
-  .object({
-    log: z.string(),
-    incarnation: z.string(),
-    state: z.enum(["active", "deleting"]),
-    config: z.object({ replication, digest, segment_bytes_max: z.number(), segment_age_max_ms: z.number() }),
-    first_seq_num: seqNum.openapi({ type: "integer", description: "Records below this one are gone." }),
-    created_at: z.number().openapi({ description: "Wall time in ms." }),
-    preferred_region: preferredRegion.optional(),
-  })
-  .openapi("Log");
+const logShape = () => ({
+  log: z.string(),
+  incarnation: z.string(),
+  state: z.enum(["active", "deleting"]),
+  config: z.object({
+    replication: replication(),
+    digest: digest(),
+    segment_bytes_max: z.number(),
+    segment_age_max_ms: z.number(),
+  }),
+  first_seq_num: noted(seqNum(), { description: "Records below this one are gone." }),
+  created_at: noted(z.number(), { description: "Wall time in ms." }),
+  preferred_region: z.optional(preferredRegion()),
+});
+
+export const logDescription = component("Log", () => z.object(logShape()));
 
 /** The answer to a creation. */
-export const createdLog = z
-  .object({
-    ...logDescription.shape,
-    warnings: z.array(z.string()).openapi({
+export const createdLog = component("CreatedLog", () =>
+  z.object({
+    ...logShape(),
+    warnings: noted(z.array(z.string()), {
       description: "Which of the present regions could not host the log, were the others lost.",
     }),
-  })
-  .openapi("CreatedLog");
+  }),
+);
 
-export const logPage = z.object({ logs: z.array(z.string()), has_more: z.boolean() }).openapi("LogPage");
+export const logPage = component("LogPage", () =>
+  z.object({ logs: z.array(z.string()), has_more: z.boolean() }),
+);
 
-const segment = z
-  .object({
+const segment = component("Segment", () =>
+  z.object({
     number: z.number(),
-    first_seq_num: seqNum,
+    first_seq_num: seqNum(),
     ledger_id: z.number(),
     owner: z.string(),
     created_at: z.number(),
-    end: seqNum.optional(),
-    last_entry: z.number().optional(),
-    last_timestamp: z.number().optional(),
-    bytes: z.number().optional(),
-  })
-  .openapi("Segment");
+    end: z.optional(seqNum()),
+    last_entry: z.optional(z.number()),
+    last_timestamp: z.optional(z.number()),
+    bytes: z.optional(z.number()),
+  }),
+);
 
-export const segmentList = z.object({ segments: z.array(segment) }).openapi("SegmentList");
-
-const member = z.object({ bookie: z.string(), region: z.string(), rack: z.string() });
-const fragment = z.object({ first_entry: z.number(), ensemble: z.array(member) });
+export const segmentList = component("SegmentList", () => z.object({ segments: z.array(segment()) }));
 
 /** A ledger for people and programs; its digest key stays inside. */
-export const ledgerDescription = z
-  .object({
+export const ledgerDescription = component("Ledger", () => {
+  const member = z.object({ bookie: z.string(), region: z.string(), rack: z.string() });
+  const fragment = z.object({ first_entry: z.number(), ensemble: z.array(member) });
+  return z.object({
     ledger_id: z.number(),
     state: z.enum(["OPEN", "IN_RECOVERY", "CLOSED", "DELETED"]),
-    replication,
-    digest,
+    replication: replication(),
+    digest: digest(),
     fragments: z.array(fragment),
     retired: z.array(z.string()),
-    last_entry: z.number().optional().openapi({ description: "-1 if the closed ledger is empty." }),
-    length: z.number().optional(),
-    origin: z.object({ incarnation: z.string(), first_seq_num: seqNum, owner: z.string() }).optional(),
+    last_entry: z.optional(noted(z.number(), { description: "-1 if the closed ledger is empty." })),
+    length: z.optional(z.number()),
+    origin: z.optional(z.object({ incarnation: z.string(), first_seq_num: seqNum(), owner: z.string() })),
     created_at: z.number(),
-    deleted_at: z.number().optional(),
-  })
-  .openapi("Ledger");
+    deleted_at: z.optional(z.number()),
+  });
+});
 
-export const settled = z.object({ log: z.string(), settled: z.literal(true) }).openapi("Settled");
+export const settled = component("Settled", () => z.object({ log: z.string(), settled: z.literal(true) }));
 
-export const problem = z
-  .looseObject({
+export const problem = component("Problem", () =>
+  z.looseObject({
     type: z.string(),
     title: z.string(),
     status: z.number(),
-    detail: z.string().openapi({ description: "The value given, the limit, the remedy." }),
+    detail: noted(z.string(), { description: "The value given, the limit, the remedy." }),
     instance: z.string(),
     code: z.string(),
     retryable: z.boolean(),
     side_effects: z.enum(["none", "possible"]),
-  })
-  .openapi("Problem");
+  }),
+);
 
-export type LogRecordJson = z.infer<typeof logRecord>;
-export type ReadAnswerJson = z.infer<typeof readAnswer>;
-export type TailJson = z.infer<typeof tailAnswer>;
-export type CreateLogJson = z.input<typeof createBody>;
-export type LogJson = z.infer<typeof logDescription>;
-export type CreatedLogJson = z.infer<typeof createdLog>;
-export type LogPageJson = z.infer<typeof logPage>;
-export type SegmentListJson = z.infer<typeof segmentList>;
-export type LedgerJson = z.infer<typeof ledgerDescription>;
+export type LogRecordJson = Wire<typeof logRecord>;
+export type ReadAnswerJson = Wire<typeof readAnswer>;
+export type TailJson = Wire<typeof tailAnswer>;
+export type CreateLogJson = Sent<typeof createBody>;
+export type LogJson = Wire<typeof logDescription>;
+export type CreatedLogJson = Wire<typeof createdLog>;
+export type LogPageJson = Wire<typeof logPage>;
+export type SegmentListJson = Wire<typeof segmentList>;
+export type LedgerJson = Wire<typeof ledgerDescription>;

@@ -38,32 +38,19 @@ export async function bundleFunctions(directory: string): Promise<Readonly<Recor
 }
 
 /**
- * What is reached by imports and never used, and what stands in its place. Together a third of a bundle,
- * which every cold start would read.
+ * Lambda gives credentials in the environment, and nowhere else. The chain that looks in files, in instance
+ * metadata and with SSO brings clients of its own, which every cold start would read.
  */
-const leftOut: readonly (readonly [file: RegExp, contents: string])[] = [
-  // Error texts in fifty languages, which a namespace import keeps alive; English is the one that is used.
-  [/[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/, 'export { default as en } from "./en.js";'],
-  // Schemas made into code or made from JSON Schema: nobody calls either.
-  [
-    /[\\/]zod[\\/]v4[\\/]core[\\/]compile\.js$/,
-    "export let INVALID, compile, compileFn, withParser, ZodCompileAsyncError, ZodCompileUnsupportedError;",
-  ],
-  [/[\\/]zod[\\/]v4[\\/]classic[\\/]from-json-schema\.js$/, "export const fromJSONSchema = undefined;"],
-  // Lambda gives credentials in the environment, and nowhere else; the chain that looks in files, in instance
-  // metadata and with SSO brings clients of its own.
-  [
-    /[\\/]@aws-sdk[\\/]credential-provider-node[\\/]dist-es[\\/]index\.js$/,
-    'export { fromEnv as defaultProvider } from "@aws-sdk/credential-provider-env";',
-  ],
-];
+const credentials = {
+  file: /[\\/]@aws-sdk[\\/]credential-provider-node[\\/]dist-es[\\/]index\.js$/,
+  contents: 'export { fromEnv as defaultProvider } from "@aws-sdk/credential-provider-env";',
+};
 
 const lean: Plugin = {
   name: "lean",
   setup(builder) {
-    for (const [file, contents] of leftOut) {
-      builder.onLoad({ filter: file }, ({ path }) => ({ contents, loader: "js", resolveDir: dirname(path) }));
-    }
+    const { file, contents } = credentials;
+    builder.onLoad({ filter: file }, ({ path }) => ({ contents, loader: "js", resolveDir: dirname(path) }));
   },
 };
 

@@ -1,6 +1,7 @@
 /** What somebody should look at. Whom to tell is up to whoever deploys: alarms carry no actions. */
 import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { Construct } from "constructs";
+import type { RegionalFunction } from "./regional-function.ts";
 import { counted, PERIOD, type WatchedRegion } from "./watched-region.ts";
 
 interface Watch {
@@ -49,6 +50,13 @@ function watchesOf(watched: WatchedRegion): readonly Watch[] {
       says: "Ledgers are recovered all the time: writers die, or two regions fence each other.",
     },
     {
+      id: "calls-denied",
+      metric: counted(watched, "callsDenied"),
+      threshold: 1,
+      periods: 1,
+      says: "This region's functions may not call others: its roles, or what stands above them, deny it.",
+    },
+    {
       id: "server-errors",
       metric: api.metricServerError(sum),
       threshold: 20,
@@ -62,21 +70,33 @@ function watchesOf(watched: WatchedRegion): readonly Watch[] {
       periods: 3,
       says: "The auditor fails: what was left behind is not recovered, what was deleted is not collected.",
     },
-    ...bookies.flatMap(({ function: bookie }, index) => [
-      {
-        id: `bookie-${index + 1}-errors`,
-        metric: bookie.metricErrors(sum),
-        threshold: 50,
-        periods: 1,
-        says: "A bookie fails: a lost permission, a foreign bucket, or S3. It is replaced in new fragments.",
-      },
-      {
-        id: `bookie-${index + 1}-throttles`,
-        metric: bookie.metricThrottles(sum),
-        threshold: 1,
-        periods: 2,
-        says: "A bookie is refused concurrency: raise the account's quota of concurrent executions.",
-      },
+    ...bookies.flatMap(({ writer, reader }, index) => [
+      ...bookieWatches(`bookie-${index + 1}`, writer, "It is replaced in new fragments."),
+      ...bookieWatches(`reader-${index + 1}`, reader, "Reads turn to the other copies."),
     ]),
+  ];
+}
+
+function bookieWatches(
+  id: string,
+  { function: bookie }: RegionalFunction,
+  meanwhile: string,
+): readonly Watch[] {
+  const sum = { statistic: "Sum", period: PERIOD };
+  return [
+    {
+      id: `${id}-errors`,
+      metric: bookie.metricErrors(sum),
+      threshold: 50,
+      periods: 1,
+      says: `A bookie's function fails: it does not start, or runs out of time. ${meanwhile}`,
+    },
+    {
+      id: `${id}-throttles`,
+      metric: bookie.metricThrottles(sum),
+      threshold: 1,
+      periods: 2,
+      says: "A bookie is refused concurrency: raise the account's quota of concurrent executions.",
+    },
   ];
 }

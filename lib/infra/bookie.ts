@@ -1,5 +1,6 @@
 /**
- * A bookie: one bucket, and the one function that may touch it.
+ * A bookie: one bucket, and the two functions that may touch it. One writes; the other's role may read and
+ * list, and no more, and it is the only one that a region's `read` function may call.
  *
  * BK1 The bucket's identity is in the logical ids as well as in the names. Another identity is another bucket
  *     beside the old one, which is kept, and never the old one emptied (rule 21).
@@ -13,7 +14,7 @@
 import { CustomResource, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import { BlockPublicAccess, Bucket, BucketEncryption, CfnBucket, ObjectOwnership } from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
-import { bookieVariables } from "../environment.ts";
+import { type BookieAccess, bookieVariables } from "../environment.ts";
 import type { FunctionCode } from "./function-code.ts";
 import type { Names } from "./names.ts";
 import { mayUseBucket } from "./permissions.ts";
@@ -31,13 +32,14 @@ export interface BookieProps {
 }
 
 export class Bookie extends Construct {
-  readonly lambda: RegionalFunction;
+  readonly writer: RegionalFunction;
+  readonly reader: RegionalFunction;
   /** There once the new bucket carries its marker. */
   readonly marked: CustomResource;
 
   constructor(scope: Construct, id: string, props: BookieProps) {
     super(scope, id);
-    const { topology, names, bookie } = props;
+    const { names, bookie } = props;
     const { account, region } = Stack.of(this);
     const bucket = new Bucket(this, `Slots-${bookie.storage}`, {
       bucketName: names.bucket(account, region, bookie),
@@ -48,22 +50,11 @@ export class Bookie extends Construct {
       minimumTLSVersion: 1.2,
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE, // BK3
     });
-    this.lambda = new RegionalFunction(this, "Bookie", {
-      functionName: names.bookieFunction(bookie),
-      roleName: names.role(region, `bookie-${bookie.name}`),
-      description: `Bookie ${names.bookieId(region, bookie)} in ${bookie.rack}.`,
-      code: props.code("bookie"),
-      environment: bookieVariables(
-        bookieSettings(topology, names, { region, bookie, bucket: bucket.bucketName }),
-      ),
-      memoryMb: 1_024,
-      timeout: seconds(30),
-      retentionDays: topology.retentionDays,
-      permissions: mayUseBucket(bucket),
-    });
+    this.writer = this.#function("Bookie", "write", bucket, props);
+    this.reader = this.#function("Reader", "read", bucket, props);
     this.marked = new CustomResource(this, `Marker-${bookie.storage}`, {
       resourceType: "Custom::FencelineBookie",
-      serviceToken: this.lambda.function.functionArn,
+      serviceToken: this.writer.function.functionArn,
       properties: { BookieId: names.bookieId(region, bookie) },
       removalPolicy: RemovalPolicy.RETAIN,
     });
@@ -75,13 +66,37 @@ export class Bookie extends Construct {
       removalPolicy: RemovalPolicy.RETAIN,
     });
     this.marked.node.addDependency(bucket, claim);
-    Validations.of(bucket).acknowledge({
-      id: "AwsSolutions-S1",
-      reason:
-        "One function alone reaches this bucket, by its own role; an access log would double the cost of " +
-        "each slot. Who needs one turns on CloudTrail data events.",
+    acknowledge(bucket, [this.writer, this.reader]);
+  }
+
+  #function(id: string, access: BookieAccess, bucket: Bucket, props: BookieProps): RegionalFunction {
+    const { topology, names, bookie, code } = props;
+    const { region } = Stack.of(this);
+    const reads = access === "read";
+    const settings = { region, bookie, bucket: bucket.bucketName, access };
+    return new RegionalFunction(this, id, {
+      functionName: reads ? names.readerFunction(bookie) : names.bookieFunction(bookie),
+      roleName: names.role(region, `${reads ? "reader" : "bookie"}-${bookie.name}`),
+      description: `Bookie ${names.bookieId(region, bookie)} in ${bookie.rack}${reads ? ": reads." : "."}`,
+      code: code("bookie"),
+      environment: bookieVariables(bookieSettings(topology, names, settings)),
+      memoryMb: 1_024,
+      timeout: seconds(30),
+      retentionDays: topology.retentionDays,
+      permissions: mayUseBucket(bucket, access),
     });
-    Validations.of(this.lambda).acknowledge({
+  }
+}
+
+function acknowledge(bucket: Bucket, functions: readonly RegionalFunction[]): void {
+  Validations.of(bucket).acknowledge({
+    id: "AwsSolutions-S1",
+    reason:
+      "Its own two functions alone reach this bucket, by their own roles; an access log would double the " +
+      "cost of each slot. Who needs one turns on CloudTrail data events.",
+  });
+  for (const one of functions) {
+    Validations.of(one).acknowledge({
       id: `AwsSolutions-IAM5[Resource::<${logicalIdOf(bucket)}.Arn>/*]`,
       reason: "Slots are named by ledgers yet to come: every key of its own bucket, and no other bucket.",
     });

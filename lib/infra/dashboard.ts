@@ -11,7 +11,7 @@ export class Dashboard extends Construct {
     const { names, region, api, functions, bookies } = watched;
     const { append, read } = functions;
     const each = (metric: "Duration" | "Errors" | "Throttles", statistic: string): IMetric[] =>
-      [append, read, ...bookies].map(({ function: one }) =>
+      [append, read, ...bookies.flatMap(({ writer, reader }) => [writer, reader])].map(({ function: one }) =>
         one.metric(metric, {
           statistic,
           period: PERIOD,

@@ -8,20 +8,25 @@ import {
   AuthorizationType,
   EndpointType,
   LambdaIntegration,
+  type LambdaIntegrationOptions,
   LogGroupLogDestination,
   MethodLoggingLevel,
   type RequestValidator,
+  ResponseTransferMode,
   RestApi,
 } from "aws-cdk-lib/aws-apigateway";
 import type { Function as LambdaFunction } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
+import type { ResponseTransfer } from "../environment.ts";
 import { type HttpRoute, httpRoutes } from "./http-routes.ts";
 import type { Names } from "./names.ts";
 
 export interface HttpApiProps {
   readonly names: Names;
   readonly retentionDays: number;
+  /** How it takes the answers of `read`. */
+  readonly reads: ResponseTransfer;
   readonly functions: Readonly<Record<HttpRoute["role"], LambdaFunction>>;
 }
 
@@ -66,11 +71,13 @@ export class HttpApi extends Construct {
     acknowledge(this.api);
   }
 
-  #addRoutes({ functions }: HttpApiProps, requestValidator: RequestValidator): void {
+  #addRoutes({ functions, reads }: HttpApiProps, requestValidator: RequestValidator): void {
     // One permission for each function: one for each route would outgrow a function's policy.
-    const integrate = (target: LambdaFunction) =>
-      new LambdaIntegration(target, { proxy: true, scopePermissionToMethod: false });
-    const integrations = { append: integrate(functions.append), read: integrate(functions.read) };
+    const integrate = (target: LambdaFunction, more: LambdaIntegrationOptions = {}) =>
+      new LambdaIntegration(target, { proxy: true, scopePermissionToMethod: false, ...more });
+    // What buffers says nothing of it: then the template is what it was before there was a choice.
+    const streaming = reads === "stream" ? { responseTransferMode: ResponseTransferMode.STREAM } : {};
+    const integrations = { append: integrate(functions.append), read: integrate(functions.read, streaming) };
     for (const { method, path, role } of httpRoutes) {
       this.api.root.resourceForPath(path).addMethod(method, integrations[role], {
         authorizationType: AuthorizationType.IAM,

@@ -1,6 +1,6 @@
 /**
- * Which function serves which route (design section 8). What writes goes to `append`, what reads to `read`.
- * A route that is to stream one day says so here; its integration is a proxy already, as streaming wants.
+ * Which function serves which route (design section 8). What writes goes to `append`, what reads to `read`,
+ * whose answers are streamed if the topology says so.
  */
 import type { FunctionRole } from "./names.ts";
 

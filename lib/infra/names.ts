@@ -43,6 +43,11 @@ export class Names {
     return `${this.#prefix}-bookie-${name}`;
   }
 
+  /** The bookie's other function, which only reads. No longer than the first: environments are small. */
+  readerFunction({ name }: TopologyBookie): string {
+    return `${this.#prefix}-reader-${name}`;
+  }
+
   /** `region.name~storage`. */
   bookieId(region: string, { name, storage }: TopologyBookie): string {
     return `${region}.${name}~${storage}`;

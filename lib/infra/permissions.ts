@@ -6,19 +6,24 @@ import { Arn, ArnFormat, type Stack } from "aws-cdk-lib";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Bucket } from "aws-cdk-lib/aws-s3";
+import type { BookieAccess } from "../environment.ts";
 import type { Names } from "./names.ts";
 import { metadataRegions } from "./topology/metadata-regions.ts";
-import type { Topology } from "./topology/topology.ts";
+import type { Topology, TopologyBookie } from "./topology/topology.ts";
+
+const slotReads = ["s3:GetObject"];
+/** Deleting serves the collection of DELETED ledgers (rule 15). */
+const slotWrites = ["s3:PutObject", "s3:DeleteObject"];
 
 /**
- * Its own bucket only. Without ListBucket a missing key reads as "access denied", which is no answer at all
- * (rule 21). Deleting serves the collection of DELETED ledgers (rule 15).
+ * A bookie's function: its own bucket only. Without ListBucket a missing key reads as "access denied", which
+ * is no answer at all (rule 21).
  */
-export function mayUseBucket(bucket: Bucket): readonly PolicyStatement[] {
+export function mayUseBucket(bucket: Bucket, access: BookieAccess): readonly PolicyStatement[] {
   return [
     new PolicyStatement({
       sid: "Slots",
-      actions: ["s3:GetObject", "s3:PutObject", "s3:DeleteObject"],
+      actions: access === "read" ? slotReads : [...slotReads, ...slotWrites],
       resources: [bucket.arnForObjects("*")],
     }),
     new PolicyStatement({ sid: "Keys", actions: ["s3:ListBucket"], resources: [bucket.bucketArn] }),
@@ -61,24 +66,36 @@ export function mayUseLeases(stack: Stack, names: Names): PolicyStatement {
   });
 }
 
-/** Every bookie of the deployment, by name. */
-export function mayInvokeBookies(stack: Stack, topology: Topology, names: Names): PolicyStatement {
+/** Every bookie of the deployment, by the name of the one or the other of its functions. */
+export function mayInvokeBookies(
+  stack: Stack,
+  topology: Topology,
+  names: Names,
+  access: BookieAccess,
+): PolicyStatement {
+  const functionOf = (bookie: TopologyBookie) =>
+    access === "read" ? names.readerFunction(bookie) : names.bookieFunction(bookie);
   return mayInvoke(
     stack,
     "Bookies",
     topology.regions.flatMap(({ name, bookies }) =>
-      bookies.map((bookie) => [name, names.bookieFunction(bookie)] as const),
+      bookies.map((bookie) => [name, functionOf(bookie)] as const),
     ),
   );
 }
 
-/** The append function of every listed region: to forward, and to ask an owner to settle a tail. */
+/** The append function of every listed region: to forward, and to ask owners. */
 export function mayInvokeAppends(stack: Stack, topology: Topology, names: Names): PolicyStatement {
   return mayInvoke(
     stack,
     "Appends",
     topology.regions.map(({ name }) => [name, names.function("append")] as const),
   );
+}
+
+/** One's own region's append function: for readers, who have a tail settled by it (rule 14). */
+export function mayInvokeOwnAppend(stack: Stack, names: Names): PolicyStatement {
+  return mayInvoke(stack, "OwnAppend", [[stack.region, names.function("append")]]);
 }
 
 export function mayWriteLog(logGroup: LogGroup): PolicyStatement {

@@ -2,12 +2,13 @@
 import { Stack } from "aws-cdk-lib";
 import type { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { Construct } from "constructs";
-import { regionVariables } from "../environment.ts";
+import { type BookieAccess, regionVariables } from "../environment.ts";
 import type { FunctionCode } from "./function-code.ts";
 import type { FunctionRole, Names } from "./names.ts";
 import {
   mayInvokeAppends,
   mayInvokeBookies,
+  mayInvokeOwnAppend,
   mayReadMetadata,
   mayUseLeases,
   mayWriteMetadata,
@@ -56,14 +57,21 @@ export class RegionFunctions extends Construct {
       roleName: names.role(region, role),
       description: descriptions[role],
       code: code(role),
-      environment: regionVariables(regionSettings(topology, names, region)),
+      environment: regionVariables(regionSettings(topology, names, region, accessOf(role))),
       retentionDays: topology.retentionDays,
       permissions: permissionsOf(role, Stack.of(this), props),
     });
   }
 }
 
-/** `read` has no right to write anywhere; it may ask an append function to settle a tail (rule 14). */
+function accessOf(role: FunctionRole): BookieAccess {
+  return role === "read" ? "read" : "write";
+}
+
+/**
+ * `read` has no right to write anywhere: it knows and may call the reading functions of bookies only. It may
+ * ask its own region's append function to settle a tail (rule 14).
+ */
 function permissionsOf(
   role: FunctionRole,
   stack: Stack,
@@ -71,9 +79,13 @@ function permissionsOf(
 ): readonly PolicyStatement[] {
   const reading = [
     mayReadMetadata(stack, topology, names),
-    mayInvokeBookies(stack, topology, names),
-    mayInvokeAppends(stack, topology, names),
+    mayInvokeBookies(stack, topology, names, accessOf(role)),
   ];
-  if (role === "read") return reading;
-  return [...reading, mayWriteMetadata(stack, topology, names), mayUseLeases(stack, names)];
+  if (role === "read") return [...reading, mayInvokeOwnAppend(stack, names)];
+  return [
+    ...reading,
+    mayInvokeAppends(stack, topology, names),
+    mayWriteMetadata(stack, topology, names),
+    mayUseLeases(stack, names),
+  ];
 }

@@ -1,12 +1,24 @@
 /** What a region's functions are told: the contract in lib/environment.ts, filled in from the topology. */
-import { type BookieSettings, type LogLevel, logLevels, type RegionSettings } from "../environment.ts";
+import {
+  type BookieAccess,
+  type BookieSettings,
+  type LogLevel,
+  logLevels,
+  type RegionSettings,
+} from "../environment.ts";
 import type { Names } from "./names.ts";
 import { metadataRegions } from "./topology/metadata-regions.ts";
 import { nearestFirst } from "./topology/region-sets.ts";
 import { defaultReplication } from "./topology/replication.ts";
 import type { Topology, TopologyBookie } from "./topology/topology.ts";
 
-export function regionSettings(topology: Topology, names: Names, region: string): RegionSettings {
+/** `access`: which of each bookie's functions it is told of. */
+export function regionSettings(
+  topology: Topology,
+  names: Names,
+  region: string,
+  access: BookieAccess,
+): RegionSettings {
   const { metadata } = topology;
   const replicas = nearestFirst(region, metadataRegions(topology));
   return {
@@ -18,7 +30,7 @@ export function regionSettings(topology: Topology, names: Names, region: string)
         id: names.bookieId(name, bookie),
         region: name,
         rack: bookie.rack,
-        functionName: names.bookieFunction(bookie),
+        functionName: access === "read" ? names.readerFunction(bookie) : names.bookieFunction(bookie),
       })),
     ),
     metadata: {
@@ -32,19 +44,27 @@ export function regionSettings(topology: Topology, names: Names, region: string)
     },
     leaseTable: names.leaseTable,
     defaultReplication: defaultReplication(topology),
+    reads: topology.reads,
   };
 }
 
 export function bookieSettings(
   topology: Topology,
   names: Names,
-  bookie: { readonly region: string; readonly bookie: TopologyBookie; readonly bucket: string },
+  bookie: {
+    readonly region: string;
+    readonly bookie: TopologyBookie;
+    readonly bucket: string;
+    readonly access: BookieAccess;
+  },
 ): BookieSettings {
   return {
     deployment: names.deployment,
     logLevel: logLevelOf(topology),
     bookieId: names.bookieId(bookie.region, bookie.bookie),
     bucket: bookie.bucket,
+    access: bookie.access,
+    storageClass: topology.storageClass,
   };
 }
 

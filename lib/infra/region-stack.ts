@@ -47,9 +47,12 @@ export class RegionStack extends Stack {
       return registered;
     });
     const { append, read, auditor } = functions;
+    // It is told of them, and may not call the others.
+    read.function.node.addDependency(...bookies.map(({ reader }) => reader.function));
     const { api } = new HttpApi(this, "Http", {
       names,
       retentionDays: topology.retentionDays,
+      reads: topology.reads,
       functions: { append: append.function, read: read.function },
     });
     const schedule = new AuditorSchedule(this, "Audit", { names, auditor: auditor.function });
@@ -60,7 +63,7 @@ export class RegionStack extends Stack {
       region: home.name,
       api,
       functions,
-      bookies: bookies.map(({ lambda }) => lambda),
+      bookies,
     };
     new Dashboard(this, "Dashboard", watched);
     new Alarms(this, "Alarms", watched);

@@ -28,7 +28,7 @@ export class TopologyGuard extends Construct {
       roleName: names.role(stack.region, "topology-guard"),
       description: "Asked by each deployment whether a region or bookie that it drops still holds anything.",
       code: code("topology-guard"),
-      environment: regionVariables(regionSettings(topology, names, stack.region)),
+      environment: regionVariables(regionSettings(topology, names, stack.region, "read")),
       memoryMb: 512,
       timeout: seconds(60),
       retentionDays: topology.retentionDays,

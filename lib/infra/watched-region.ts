@@ -12,7 +12,7 @@ export interface WatchedRegion {
   readonly region: string;
   readonly api: RestApi;
   readonly functions: RegionFunctions;
-  readonly bookies: readonly RegionalFunction[];
+  readonly bookies: readonly Readonly<Record<"writer" | "reader", RegionalFunction>>[];
 }
 
 /** What the functions count of themselves, by the names that they give it. */
@@ -23,6 +23,7 @@ export const countedByFunctions = [
   "hedges",
   "forwards",
   "unknownOutcomes",
+  "callsDenied",
 ] as const;
 export type Counted = (typeof countedByFunctions)[number];
 

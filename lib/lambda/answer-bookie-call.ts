@@ -1,22 +1,41 @@
-/** A call of a bookie that came to its function, given to the bookie; its answer, or failure, as a value. */
+/**
+ * A call of a bookie that came to its function, given to the bookie; its answer, or failure, as a value. What
+ * a function was not deployed for it refuses before the bookie hears of it: unknown to the caller, and never
+ * a negative (rule 21).
+ */
 import {
   type BookieAnswer,
   type BookieCall,
   decodeBookieCall,
   encodeBookieAnswer,
+  isReading,
 } from "../adapters/aws/bookie-call.ts";
 import { replyTo } from "../adapters/aws/call-envelope.ts";
+import type { BookieAccess } from "../environment.ts";
 import type { JsonObject } from "../formats/json-fields.ts";
-import { unavailable } from "../protocol/errors.ts";
+import { FencelineError, unavailable } from "../protocol/errors.ts";
 import type { Bookie } from "../protocol/ports.ts";
 
-export async function answerBookieCall(bookie: Bookie, event: unknown): Promise<JsonObject> {
+export async function answerBookieCall(
+  bookie: Bookie,
+  event: unknown,
+  access: BookieAccess = "write",
+): Promise<JsonObject> {
   return await replyTo(async () => {
     const { bookie: meant, call } = decodeBookieCall(event);
     // Rule 21: what this storage holds says nothing about another bookie's.
     if (meant !== bookie.id) throw unavailable(`this function is ${bookie.id}, not ${meant}`, "none");
+    if (access === "read" && !isReading(call)) throw readsOnly(bookie, call);
     return await answer(bookie, call);
   }, encodeBookieAnswer);
+}
+
+function readsOnly({ id }: Bookie, { operation }: BookieCall): FencelineError {
+  return new FencelineError("unavailable", {
+    message: `${id}: this function reads, and ${operation} writes; call the bookie's other function`,
+    sideEffects: "none",
+    retryable: false,
+  });
 }
 
 async function answer(bookie: Bookie, call: BookieCall): Promise<BookieAnswer> {

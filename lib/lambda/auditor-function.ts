@@ -37,6 +37,8 @@ export class AuditorFunction {
     }
     try {
       await this.#registerBookies();
+      // Between two passes the process stands still: what operators said meanwhile decides where logs go.
+      await this.#world.registry.load();
       const { verdicts, ...counts } = await this.#auditor.pass();
       trace.count("auditFailures", counts.failures);
       trace.count("logsReturned", counts.returned);

@@ -1,9 +1,13 @@
-/** A bookie's function: the calls of its port over its own bucket, and the marking of the bucket once. */
+/**
+ * A bookie's functions: the calls of its port over its own bucket. There are two, of the same code. One
+ * writes, and marks the bucket once; the other was deployed for reading, has no right to do more, and refuses
+ * the rest by itself.
+ */
 import { S3_WAITS, s3Client } from "../adapters/aws/aws-clients.ts";
 import { S3EntryStore } from "../adapters/aws/s3-entry-store.ts";
 import { SystemClock } from "../adapters/node/system-clock.ts";
 import { SystemRandom } from "../adapters/node/system-random.ts";
-import { type BookieSettings, storageOf } from "../environment.ts";
+import { type BookieAccess, type BookieSettings, storageOf } from "../environment.ts";
 import { StoredBookie, setUpStorage } from "../protocol/bookie/stored-bookie.ts";
 import { bookieId } from "../protocol/ids.ts";
 import { answerBookieCall } from "./answer-bookie-call.ts";
@@ -15,15 +19,18 @@ export class BookieFunction {
   readonly #store: S3EntryStore;
   readonly #bookie: StoredBookie;
   readonly #trace: FunctionTrace;
+  readonly #access: BookieAccess;
   readonly #clock = new SystemClock();
 
   /** `pathStyle`: for emulators that have no names for buckets. */
   constructor(settings: BookieSettings, region: string, pathStyle: boolean) {
-    const { bookieId: id, bucket } = settings;
+    const { bookieId: id, bucket, access, storageClass } = settings;
     const client = s3Client(region, S3_WAITS, pathStyle);
-    this.#trace = new FunctionTrace(settings, "bookie", region);
+    this.#access = access;
+    this.#trace = new FunctionTrace(settings, access === "read" ? "reader" : "bookie", region);
     this.#storage = storageOf(id);
-    this.#store = new S3EntryStore({ client, bucket, clock: this.#clock, random: new SystemRandom() });
+    const chance = { clock: this.#clock, random: new SystemRandom() };
+    this.#store = new S3EntryStore({ client, bucket, storageClass, ...chance });
     this.#bookie = new StoredBookie({
       id: bookieId(id),
       storage: this.#storage,
@@ -34,12 +41,12 @@ export class BookieFunction {
 
   /** A call of the bookie, or the step of a deployment that made its bucket. */
   async serve(event: unknown): Promise<unknown> {
-    if (isCustomResource(event)) {
+    if (this.#access === "write" && isCustomResource(event)) {
       const step = () => setUpStorage(this.#store, this.#storage);
       return await takeDeploymentStep(event, this.#bookie.id, step);
     }
     const startedMs = this.#clock.monotonicMs();
-    const reply = await answerBookieCall(this.#bookie, event);
+    const reply = await answerBookieCall(this.#bookie, event, this.#access);
     const { failure } = reply;
     if (failure !== undefined) {
       this.#trace.count("bookieUnknowns");

@@ -6,6 +6,7 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import type { CommonSettings } from "../environment.ts";
+import type { CallDenied } from "../protocol/errors.ts";
 import type { Trace } from "../protocol/ports.ts";
 import type { TraceEvent } from "../protocol/trace-events.ts";
 
@@ -79,6 +80,12 @@ export class FunctionTrace implements Trace {
 
   count(metric: string, value = 1): void {
     if (value > 0) this.#metrics.addMetric(metric, MetricUnit.Count, value);
+  }
+
+  /** A call that this function may not make: nothing mends that but a deployment. */
+  denied(error: CallDenied): void {
+    this.count("callsDenied");
+    this.logger.error("call denied", error);
   }
 
   took(metric: string, durationMs: number): void {

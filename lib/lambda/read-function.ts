@@ -1,32 +1,54 @@
 /**
  * A region's `read` function: HTTP requests that change nothing. Tails are settled by an `append` function.
  */
+import type { Writable } from "node:stream";
+import type { APIGatewayProxyResult, Context } from "aws-lambda";
 import { lambdaSettler } from "../adapters/aws/lambda-appends.ts";
 import { createApi } from "../api/api.ts";
+import type { ApiApp } from "../api/route.ts";
 import { LogReads } from "../protocol/log/log-reads.ts";
 import { RegisteredRegions } from "../protocol/placement/operate-regions.ts";
-import { answerHttp, type HttpAnswerer, isHttpRequest } from "./http-requests.ts";
+import { answerHttp, httpAnswer, isHttpRequest, isOfGateway } from "./http-requests.ts";
 import { noAppends } from "./not-served-here.ts";
 import { regionHealth } from "./region-health.ts";
 import type { RegionWorld } from "./region-world.ts";
+import { ended, streamAnswer } from "./response-stream.ts";
 
 export class ReadFunction {
   readonly #world: RegionWorld;
-  #http: HttpAnswerer;
+  #api: ApiApp;
   #hedgesTold = 0;
 
   constructor(world: RegionWorld) {
     this.#world = world;
-    this.#http = this.#newHttp();
+    this.#api = this.#newApi();
   }
 
-  /** One event of API Gateway. */
-  async serve(event: unknown, context: Parameters<HttpAnswerer>[1]): Promise<unknown> {
-    const { trace, ports } = this.#world;
+  /** One event of API Gateway, answered whole. */
+  async serve(event: unknown, context: Context): Promise<unknown> {
+    return await this.#measured(() => this.#whole(event, context));
+  }
+
+  /** The same, the answer leaving as it is made; whole for a caller that invoked the function itself. */
+  async stream(event: unknown, stream: Writable, context: Context): Promise<void> {
+    await this.#measured(async () => {
+      if (isHttpRequest(event) && isOfGateway(event)) {
+        return await streamAnswer(stream, await httpAnswer(this.#api, event, context));
+      }
+      await ended(stream, JSON.stringify(await this.#whole(event, context)));
+    });
+  }
+
+  async #whole(event: unknown, context: Context): Promise<APIGatewayProxyResult> {
     if (!isHttpRequest(event)) throw new Error("the read function takes events of a REST API, and no others");
+    return await answerHttp(this.#api)(event, context);
+  }
+
+  async #measured<T>(answer: () => Promise<T>): Promise<T> {
+    const { trace, ports } = this.#world;
     const startedMs = ports.clock.monotonicMs();
     try {
-      return await this.#http(event, context);
+      return await answer();
     } finally {
       trace.took("duration", ports.clock.monotonicMs() - startedMs);
       this.#tellHedges();
@@ -34,25 +56,23 @@ export class ReadFunction {
     }
   }
 
-  #newHttp(): HttpAnswerer {
+  #newApi(): ApiApp {
     const { ports, appends, region, defaultConfig, trace } = this.#world;
-    return answerHttp(
-      createApi({
-        append: noAppends(),
-        read: new LogReads(ports, lambdaSettler(appends, region)),
-        regions: new RegisteredRegions(ports),
-        region,
-        defaultConfig,
-        health: () => regionHealth(this.#world),
-        // A defect ends a function's memory; the next request meets a new one.
-        onFault: (error, requestId) => {
-          const fault = error instanceof Error ? error : new Error(String(error));
-          trace.logger.error(`request ${requestId} met a defect`, fault);
-          trace.count("defects");
-          this.#http = this.#newHttp();
-        },
-      }),
-    );
+    return createApi({
+      append: noAppends(),
+      read: new LogReads(ports, lambdaSettler(appends, region)),
+      regions: new RegisteredRegions(ports),
+      region,
+      defaultConfig,
+      health: () => regionHealth(this.#world),
+      // A defect ends a function's memory; the next request meets a new one.
+      onFault: (error, requestId) => {
+        const fault = error instanceof Error ? error : new Error(String(error));
+        trace.logger.error(`request ${requestId} met a defect`, fault);
+        trace.count("defects");
+        this.#api = this.#newApi();
+      },
+    });
   }
 
   #tellHedges(): void {

@@ -42,6 +42,8 @@ export interface RegionWorld {
   readonly region: Region;
   readonly trace: FunctionTrace;
   readonly ports: LedgerPorts;
+  /** Behind the topology of the ports. */
+  readonly registry: Pick<Registry, "ready" | "load">;
   readonly leases: LeaseStore;
   readonly appends: LambdaAppends;
   /** Bookies by region, as the deployment has them. */
@@ -67,14 +69,15 @@ export function regionWorld(
   const bookies = settings.bookies.map((one): BookieAddress => {
     return { id: bookieId(one.id), place: { region: regionOf(one.region), rack: one.rack } };
   });
+  const registry = new Registry({ metadata, clock }, bookies);
   const ports: LedgerPorts = {
     clock,
     random,
     digest: new NodeDigest(),
     trace,
     metadata,
-    bookies: lambdaBookies(settings, clients),
-    topology: reachable(new Registry({ metadata, clock }, bookies), bookies),
+    bookies: lambdaBookies(settings, clients, trace),
+    topology: reachable(registry, bookies),
     placement: regionAware,
     reads: new ReadPolicy({ clock, random, place: { region } }),
     quarantine: new Quarantine({ clock, random }),
@@ -86,8 +89,9 @@ export function regionWorld(
     region,
     trace,
     ports,
+    registry,
     leases: new DynamoDbLeaseStore({ ...leaseTable, clock, random }),
-    appends: lambdaAppends(settings, clients),
+    appends: lambdaAppends(settings, clients, trace),
     bookies,
     replicas,
     defaultConfig: {
@@ -129,25 +133,29 @@ function metadataOf({ metadata }: RegionSettings, replicas: RegionWorld["replica
   return new CheckedDeployment(store, wanted, chance.random);
 }
 
-function lambdaBookies({ bookies }: RegionSettings, aws: AwsClients): LambdaBookies {
-  const reach = functionsBy(aws, BOOKIE_WAITS);
+function lambdaBookies({ bookies }: RegionSettings, aws: AwsClients, trace: FunctionTrace): LambdaBookies {
+  const reach = functionsBy(aws, BOOKIE_WAITS, trace);
   const known = new Map(bookies.map((one) => [bookieId(one.id), reach(one.region, one.functionName)]));
   return new LambdaBookies((id) => known.get(id));
 }
 
-function lambdaAppends({ regions }: RegionSettings, aws: AwsClients): LambdaAppends {
-  const reach = functionsBy(aws, FORWARD_WAITS);
+function lambdaAppends({ regions }: RegionSettings, aws: AwsClients, trace: FunctionTrace): LambdaAppends {
+  const reach = functionsBy(aws, FORWARD_WAITS, trace);
   const known = new Map(regions.map((one) => [regionOf(one.region), reach(one.region, one.appendFunction)]));
   return new LambdaAppends((region) => known.get(region));
 }
 
 /** One client per region: a connection to another region costs two to three round trips. */
-function functionsBy(aws: AwsClients, waits: ClientWaits): (region: string, name: string) => LambdaFunction {
+function functionsBy(
+  aws: AwsClients,
+  waits: ClientWaits,
+  trace: FunctionTrace,
+): (region: string, name: string) => LambdaFunction {
   const clients = new Map<string, LambdaFunction["client"]>();
   return (region, name) => {
     const client = clients.get(region) ?? aws.lambda(region, waits);
     clients.set(region, client);
-    return { client, name, region };
+    return { client, name, region, onDenied: (denied) => trace.denied(denied) };
   };
 }
 

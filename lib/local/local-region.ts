@@ -1,6 +1,7 @@
 /** One region of the embedded cloud: its switch, its functions, its port. */
 import { createApi } from "../api/api.ts";
-import type { ApiApp, ApiOptions } from "../api/routing.ts";
+import type { ApiApp } from "../api/route.ts";
+import type { ApiOptions } from "../api/routing.ts";
 import type { LogAppends } from "../protocol/log/log-appends.ts";
 import type { AppendOperations, ReadOperations, RegionOperations } from "../protocol/log/operations.ts";
 import type { Clock } from "../protocol/ports.ts";

@@ -97,6 +97,17 @@ export function unavailable(
 }
 
 /**
+ * Whoever called may not make the call: its own rights or credentials are wrong. That says nothing of the one
+ * that was called, neither life nor death, and time does not mend it. A thing of this process: an answer that
+ * came from elsewhere is none, whatever was denied over there.
+ */
+export class CallDenied extends FencelineError {
+  constructor(message: string, cause?: unknown) {
+    super("unavailable", { message, sideEffects: "none", retryable: false, cause });
+  }
+}
+
+/**
  * What one bookie said, so that one line tells the story of a quorum that was not reached. Unknown is no
  * answer of the bookie, negative or other (rule 21).
  */

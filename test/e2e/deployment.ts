@@ -11,6 +11,7 @@
 import { randomBytes } from "node:crypto";
 import { ScratchDirectory } from "../adapters/scratch-directory.ts";
 import { DeployedCloud } from "./aws/deployed-cloud.ts";
+import { proveReadCannotWrite, proveReaderCannotWrite } from "./aws/least-privilege.ts";
 import { largeFile, Scenario, step } from "./aws/scenario.ts";
 import { TlsInFront } from "./aws/tls-in-front.ts";
 import { MiniStack, NoMiniStack } from "./ministack.ts";
@@ -44,6 +45,13 @@ async function driveDeployment(isEnforced: boolean): Promise<void> {
   });
   await step("append and read without the gateway", () => orders.goAroundGateway(east));
   await step("refuse unsigned requests, and strangers", () => orders.refuseStrangers(east, isEnforced));
+  if (isEnforced) {
+    await step("deny read, and readers, whatever writes", async () => {
+      await proveReadCannotWrite(scratch.path, prefix, [east, west]);
+      await proveReaderCannotWrite(scratch.path, prefix, ohio);
+      await orders.readAll(ohio);
+    });
+  }
   await step("refuse in the wrong region", () => orders.refuseInWrongRegion(west, east, ireland));
   await step(`${megabytes} MB in and out`, () => largeFile(cloud, { into: east, outOf: west, megabytes }));
   await step("deploy again, with a fourth region", () => cloud.deploy([east, ohio, west, ireland]));

@@ -37,16 +37,17 @@ function installed(): string | undefined {
   return undefined;
 }
 
-/** As on a machine that knows no account. */
-function withoutAccount(): NodeJS.ProcessEnv {
+/** As on a machine that knows no account. What the CDK keeps at home is not left in the checkout. */
+function withoutAccount(home: string): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith("AWS_"));
-  return { ...Object.fromEntries(kept), AWS_EC2_METADATA_DISABLED: "true", HOME: ROOT };
+  return { ...Object.fromEntries(kept), AWS_EC2_METADATA_DISABLED: "true", HOME: home };
 }
 
 async function main(): Promise<boolean> {
   await using scratch = await ScratchDirectory.make();
-  const synth = ["synth", "--quiet", "--no-notices", "--output", scratch.path];
-  if (!run(process.execPath, [CDK, ...synth], withoutAccount())) return false;
+  const assembly = join(scratch.path, "cdk.out");
+  const synth = ["synth", "--quiet", "--no-notices", "--output", assembly];
+  if (!run(process.execPath, [CDK, ...synth], withoutAccount(scratch.path))) return false;
   const command = installed();
   if (command === undefined) {
     process.stderr.write(
@@ -54,11 +55,7 @@ async function main(): Promise<boolean> {
     );
     return true;
   }
-  return run(command, [
-    "--config-file",
-    join(ROOT, ".cfnlintrc.yaml"),
-    join(scratch.path, "*.template.json"),
-  ]);
+  return run(command, ["--config-file", join(ROOT, ".cfnlintrc.yaml"), join(assembly, "*.template.json")]);
 }
 
 process.exitCode = (await main()) ? 0 : 1;

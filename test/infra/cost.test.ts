@@ -1,6 +1,12 @@
 /** The requests that the cost is computed from are those that the shipped protocol makes. */
 import { expect, test } from "vitest";
-import { appendCost, appendRequests, totalOf } from "../../lib/infra/cost/append-cost.ts";
+import {
+  type AppendCase,
+  appendCost,
+  appendRequests,
+  storageCost,
+  totalOf,
+} from "../../lib/infra/cost/append-cost.ts";
 import { LogWorld } from "../scenarios/log/log-world.ts";
 
 test.each([
@@ -35,15 +41,37 @@ test.each([
   }).toEqual(appendRequests(writeQuorum));
 });
 
+const four: AppendCase = {
+  writeQuorum: 4,
+  remoteCopies: 2,
+  batchBytes: 1_024,
+  storageClass: "STANDARD",
+  withGateway: true,
+  appendMs: 100,
+  bookieMs: 80,
+};
+
 test("the lines add up: 100 ms, 80 ms and 1 KB with four copies, by hand", () => {
-  const lines = appendCost({
-    writeQuorum: 4,
-    remoteCopies: 2,
-    batchBytes: 1_024,
-    withGateway: true,
-    appendMs: 100,
-    bookieMs: 80,
-  });
+  const lines = appendCost(four);
   // 3.50 + 0.20 + 2.30 + 0.125 + 1.25 + 4 x (0.20 + 1.0667) + 20 + 3.20 + 0.0509
   expect(totalOf(lines)).toBeCloseTo(35.7, 1);
+});
+
+test("STANDARD_IA: each put costs twice as much, and a small entry is kept as 128 KB, by hand", () => {
+  const rare = { ...four, storageClass: "STANDARD_IA" } as const;
+  expect(totalOf(appendCost(rare)) - totalOf(appendCost(four))).toBeCloseTo(20, 5);
+  // 4,000,000 objects of 1 KB are 3.81 GB; of 128 KB they are 488.28 GB.
+  expect(storageCost(four).dollars).toBeCloseTo(3.8147 * 0.023, 3);
+  expect(storageCost(rare).dollars).toBeCloseTo(488.28 * 0.0125, 2);
+  const large = { batchBytes: 2 ** 20 };
+  expect(storageCost({ ...rare, ...large }).dollars).toBeCloseTo(3_906.25 * 0.0125, 2);
+});
+
+test("INTELLIGENT_TIERING: puts as in STANDARD; only what may be moved is watched and charged for it", () => {
+  const tiered = { ...four, storageClass: "INTELLIGENT_TIERING" } as const;
+  expect(totalOf(appendCost(tiered))).toBe(totalOf(appendCost(four)));
+  expect(storageCost(tiered).dollars).toBe(storageCost(four).dollars);
+  const large = { batchBytes: 2 ** 20 };
+  const watching = storageCost({ ...tiered, ...large }).dollars - storageCost({ ...four, ...large }).dollars;
+  expect(watching).toBeCloseTo(4 * 2.5, 5);
 });

@@ -60,6 +60,16 @@ describe("a deployment", { timeout: 180_000 }, () => {
     expect(earlierThan(metadata, guard)).toContain(table);
   });
 
+  test("read is there when the readers are that it is told of", () => {
+    const template = regionTemplate(templatesOf(topologyOf(3, home)), "us-east-2");
+    const named = (name: string) =>
+      idsOf(template, "AWS::Lambda::Function").find(
+        (id) => resourcesOf(template)[id]?.Properties?.FunctionName === name,
+      ) ?? expect.fail(`no function ${name}`);
+    const before = earlierThan(template, named("glog-read"));
+    for (const one of ["glog-reader-b1", "glog-reader-b2"]) expect(before).toContain(named(one));
+  });
+
   test("rule 21: claim, marker, registration, and only then the auditor's schedule", () => {
     const template = regionTemplate(templatesOf(topologyOf(3, home)), "us-east-2");
     const [claims, markers, registrations, schedules] = [

@@ -66,6 +66,8 @@ describe.each([
   const functions = (role: string) => names.map((region) => `function ${region} glog-${role}`);
   const bookies = names.flatMap((one) => ["b1", "b2"].map((b) => `function ${one} glog-bookie-${b}`));
 
+  const readers = bookies.map((one) => one.replace("bookie", "reader"));
+
   it.each(names)("%s: append and auditor read and write metadata and their own leases", (name) => {
     const granted = grants(regionTemplate(all, name));
     for (const role of ["append", "auditor"]) {
@@ -96,10 +98,13 @@ describe.each([
 
   it.each(names)("%s: read reads, and has whom it needs to ask", (name) => {
     const own = grants(regionTemplate(all, name)).get(`glog-${name}-read`) ?? [];
-    expect(sidsOf(own)).toEqual(["Appends", "Bookies", "OwnLog", "ReadMetadata"]);
+    expect(sidsOf(own)).toEqual(["Bookies", "OwnAppend", "OwnLog", "ReadMetadata"]);
     expect(namesOf(bySid(own, "ReadMetadata"))).toEqual(tables);
-    expect(namesOf(bySid(own, "Bookies"))).toEqual(bookies);
-    expect(namesOf(bySid(own, "Appends"))).toEqual(functions("append"));
+    expect(namesOf(bySid(own, "Bookies"))).toEqual(readers);
+    expect(namesOf(bySid(own, "OwnAppend"))).toEqual([`function ${name} glog-append`]);
+    for (const sid of ["Bookies", "OwnAppend"]) {
+      expect([bySid(own, sid).Action].flat()).toEqual(["lambda:InvokeFunction"]);
+    }
   });
 
   test("the guard over the topology reads metadata, and nothing else", () => {
@@ -118,7 +123,7 @@ describe.each([
           expect(statement.Effect).toBe("Allow");
           expect([statement.Action].flat().join()).not.toContain("*");
           const text = JSON.stringify(statement.Resource);
-          if (role.includes("-bookie-") && statement.Sid === "Slots")
+          if (/-(bookie|reader)-/.test(role) && statement.Sid === "Slots")
             expect(text).toMatch(/"Arn"\]},"\/\*"\]/);
           else expect(text).not.toContain("*");
         }

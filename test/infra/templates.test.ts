@@ -6,6 +6,7 @@ import type { Topology } from "../../lib/infra/topology/topology.ts";
 import {
   five,
   home,
+  parsed,
   regionTemplate,
   resourcesOf,
   strong,
@@ -37,6 +38,14 @@ function statements(template: Template, what: string): readonly Statement[] {
 
 function actionsOf(granted: readonly Statement[]): readonly string[] {
   return granted.flatMap(({ Action }) => Action).sort();
+}
+
+/** What a role may invoke, as the template has it. */
+function invokedBy(granted: readonly Statement[]): readonly string[] {
+  return granted
+    .filter(({ Action }) => Action === "lambda:InvokeFunction")
+    .flatMap(({ Resource }) => Resource)
+    .map((arn) => JSON.stringify(arn));
 }
 
 function variablesOf(template: Template, functionName: string): Record<string, string> {
@@ -102,6 +111,52 @@ describe("the metadata table", { timeout: 180_000 }, () => {
   });
 });
 
+test("each function of a bookie is told how entries are kept", { timeout: 180_000 }, () => {
+  const all = templatesOf({ ...topologyOf(1, home), storageClass: "INTELLIGENT_TIERING" });
+  for (const name of ["bookie-b1", "reader-b1", "bookie-b2", "reader-b2"]) {
+    const variables = variablesOf(regionTemplate(all, "us-east-1"), `glog-${name}`);
+    const { storageClass } = readBookieSettings({ ...variables, FENCELINE_BUCKET: "a token" });
+    expect(storageClass).toBe("INTELLIGENT_TIERING");
+  }
+});
+
+describe("the answers of reads", { timeout: 180_000 }, () => {
+  const integrationsOf = (reads: Topology["reads"]) => {
+    const template = regionTemplate(templatesOf({ ...topologyOf(1, home), reads }), "us-east-1");
+    const methods = Object.values(template.findResources("AWS::ApiGateway::Method"));
+    return methods.map(({ Properties }) => ({
+      serves: JSON.stringify(Properties.Integration.Uri).includes("FunctionsRead") ? "read" : "append",
+      transfer: Properties.Integration.ResponseTransferMode,
+      path: /(\d{4}-\d\d-\d\d).*\/((?:response-streaming-)?invocations)/
+        .exec(JSON.stringify(Properties.Integration.Uri))
+        ?.slice(1)
+        .join(" "),
+      type: Properties.Integration.Type,
+    }));
+  };
+
+  test("are streamed if the topology says so, and no others", () => {
+    const all = integrationsOf("stream");
+    const kinds = new Set(
+      all.map(({ serves, transfer, path, type }) => `${serves} ${transfer} ${path} ${type}`),
+    );
+    expect([...kinds].sort()).toEqual([
+      "append undefined 2015-03-31 invocations AWS_PROXY",
+      "read STREAM 2021-11-15 response-streaming-invocations AWS_PROXY",
+    ]);
+    const template = regionTemplate(templatesOf({ ...topologyOf(1, home), reads: "stream" }), "us-east-1");
+    expect(readRegionSettings(variablesOf(template, "glog-read")).reads).toBe("stream");
+    expect(parsed({ ...topologyOf(1, home), reads: undefined }).reads).toBe("buffered");
+  });
+
+  test("are given whole by default", () => {
+    const all = integrationsOf("buffered");
+    expect(new Set(all.map(({ serves, transfer, path }) => `${serves} ${transfer} ${path}`))).toEqual(
+      new Set(["append undefined 2015-03-31 invocations", "read undefined 2015-03-31 invocations"]),
+    );
+  });
+});
+
 describe.each([
   [1, strong],
   [2, withWitness],
@@ -156,7 +211,7 @@ describe.each([
 
   test("functions are arm64, nodejs24.x, in their own logs", () => {
     for (const template of all.regions.values()) {
-      template.resourceCountIs("AWS::Lambda::Function", 5);
+      template.resourceCountIs("AWS::Lambda::Function", 7);
       template.allResourcesProperties("AWS::Lambda::Function", {
         Runtime: "nodejs24.x",
         Architectures: ["arm64"],
@@ -173,17 +228,27 @@ describe.each([
         expect(settings.regions.map(({ region }) => region)).toEqual(names);
         expect(settings.bookies).toHaveLength(2 * count);
         expect(settings.bookies[0]?.id).toBe("us-east-1.b1~store0b1");
+        const called = role === "read" ? "glog-reader-b1" : "glog-bookie-b1";
+        expect(settings.bookies[0]?.functionName).toBe(called);
         expect(settings.metadata.mode).toBe(metadata.mode);
         if (metadata.replicas.includes(name)) expect(settings.metadata.replicas[0]).toBe(name);
       }
-      const bookie = variablesOf(template, "glog-bookie-b2");
-      const told = readBookieSettings({ ...bookie, FENCELINE_BUCKET: "a token" });
-      expect(told.bookieId).toBe(`${name}.b2~store${names.indexOf(name)}b2`);
+      for (const [what, access] of [
+        ["bookie", "write"],
+        ["reader", "read"],
+      ] as const) {
+        const variables = variablesOf(template, `glog-${what}-b2`);
+        const told = readBookieSettings({ ...variables, FENCELINE_BUCKET: "a token" });
+        expect(told.bookieId).toBe(`${name}.b2~store${names.indexOf(name)}b2`);
+        expect(told.access).toBe(access);
+        const bucket = (one: string) => variablesOf(template, `glog-${one}-b2`).FENCELINE_BUCKET;
+        expect(bucket(what)).toEqual(bucket("bookie"));
+      }
     }
   });
 
-  test("read changes nothing, and may ask every append function to settle", () => {
-    for (const template of all.regions.values()) {
+  test("read may call nothing that writes a slot, and has tails settled by its own region's append", () => {
+    for (const [name, template] of all.regions) {
       const granted = statements(template, "-read");
       expect(actionsOf(granted)).toEqual([
         "dynamodb:GetItem",
@@ -193,35 +258,43 @@ describe.each([
         "logs:CreateLogStream",
         "logs:PutLogEvents",
       ]);
-      const appends = JSON.stringify(granted.find(({ Sid }) => Sid === "Appends")?.Resource);
-      for (const name of names) expect(appends).toContain(`lambda:${name}:`);
+      const invoked = invokedBy(granted);
+      const readers = invoked.filter((arn) => /:function:glog-reader-b[12]"/.test(arn));
+      expect(readers).toHaveLength(2 * count);
+      const others = invoked.filter((arn) => !readers.includes(arn));
+      expect(others).toHaveLength(1);
+      expect(others[0]).toMatch(new RegExp(`lambda:${name}:.*:function:glog-append"`));
+    }
+  });
+
+  test("nobody but read may call the functions that only read", () => {
+    for (const template of all.regions.values()) {
+      for (const { Properties } of Object.values(template.findResources("AWS::IAM::Role"))) {
+        const mayCallReaders = JSON.stringify(Properties.Policies ?? []).includes("glog-reader-b");
+        expect(mayCallReaders).toBe(/-read$/.test(String(Properties.RoleName)));
+      }
     }
   });
 
   test("append invokes the bookies and appends of the listed regions, and no other function", () => {
     for (const template of all.regions.values()) {
       const granted = statements(template, "-append");
-      const invoked = granted.filter(({ Action }) => Action === "lambda:InvokeFunction");
-      const arns = invoked.flatMap(({ Resource }) => Resource).map((arn) => JSON.stringify(arn));
+      const arns = invokedBy(granted);
       expect(arns).toHaveLength(3 * count);
       for (const arn of arns) expect(arn).toMatch(/:function:glog-(append|bookie-b[12])"/);
       expect(actionsOf(granted).join()).not.toContain("s3:");
     }
   });
 
-  test("a bookie reaches its own bucket alone, may list it, and calls nobody", () => {
+  test.each([
+    ["bookie", ["s3:DeleteObject", "s3:GetObject", "s3:ListBucket", "s3:PutObject"]],
+    ["reader", ["s3:GetObject", "s3:ListBucket"]],
+  ])("a %s reaches its own bucket alone, to %j, and calls nobody", (what, actions) => {
     for (const template of all.regions.values()) {
       const buckets = Object.keys(template.findResources("AWS::S3::Bucket"));
       for (const name of ["b1", "b2"]) {
-        const granted = statements(template, `-bookie-${name}`);
-        expect(actionsOf(granted)).toEqual([
-          "logs:CreateLogStream",
-          "logs:PutLogEvents",
-          "s3:DeleteObject",
-          "s3:GetObject",
-          "s3:ListBucket",
-          "s3:PutObject",
-        ]);
+        const granted = statements(template, `-${what}-${name}`);
+        expect(actionsOf(granted)).toEqual(["logs:CreateLogStream", "logs:PutLogEvents", ...actions]);
         const own = granted.filter(({ Sid }) => ["Slots", "Keys"].includes(Sid));
         const named = buckets.filter((bucket) => JSON.stringify(own).includes(bucket));
         expect(named).toHaveLength(1);
@@ -254,7 +327,7 @@ describe.each([
       });
       template.hasResourceProperties("AWS::Events::Rule", { ScheduleExpression: "rate(5 minutes)" });
       template.resourceCountIs("AWS::CloudWatch::Dashboard", 1);
-      template.resourcePropertiesCountIs("AWS::CloudWatch::Alarm", { TreatMissingData: "notBreaching" }, 8);
+      template.resourcePropertiesCountIs("AWS::CloudWatch::Alarm", { TreatMissingData: "notBreaching" }, 13);
     }
   });
 

@@ -1,6 +1,7 @@
 /** Topologies that are refused before there is a construct, with what is allowed and what to do. */
 import { describe, expect, it, test } from "vitest";
 import { nearestFirst, regionSets, zonePrefix } from "../../lib/infra/topology/region-sets.ts";
+import { storageClassWarnings } from "../../lib/infra/topology/storage-class.ts";
 import { survivableLosses } from "../../lib/infra/topology/survivable-losses.ts";
 import { readTopology, type Topology, TopologyError } from "../../lib/infra/topology/topology.ts";
 import { five, home, parsed, strong, topologyOf, withWitness } from "./topologies.ts";
@@ -68,7 +69,11 @@ describe("a topology", () => {
       spoilt(3, strong, (t) => (t.regions[0].bookies[0].rack = "usw2-az1")),
       "bookie b1 stands in usw2-az1, which is no zone of it; its zones are use1-az1",
     ],
-    ["storage of another class", spoilt(3, strong, (t) => (t.storageClass = "GLACIER")), "must be STANDARD"],
+    [
+      "a storage class that there is not",
+      spoilt(3, strong, (t) => (t.storageClass = "CHEAP")),
+      'storageClass: must be one of STANDARD, INTELLIGENT_TIERING, STANDARD_IA, got "CHEAP"',
+    ],
     [
       "a retention that CloudWatch has not",
       spoilt(3, strong, (t) => (t.retentionDays = 31)),
@@ -150,6 +155,33 @@ describe("a topology", () => {
   test("a file that is not there, or no JSON, is told by its name", () => {
     expect(() => readTopology("nowhere.json")).toThrow("nowhere.json cannot be read");
     expect(() => readTopology("README.md")).toThrow("README.md is no topology to deploy:\n  - is no JSON");
+  });
+});
+
+describe("how entries are kept", () => {
+  test.each([
+    ["GLACIER", "restored for hours"],
+    ["DEEP_ARCHIVE", "restored for hours"],
+    ["GLACIER_IR", "a put costs four times"],
+    ["ONEZONE_IA", "racks would not tell"],
+    ["EXPRESS_ONEZONE", "list in no order"],
+    ["REDUCED_REDUNDANCY", "loses objects"],
+  ])("%s is refused with the reason, and with what is allowed", (name, why) => {
+    const said = refusal(spoilt(3, strong, (t) => (t.storageClass = name)));
+    expect(said).toContain(`storageClass: ${name} does not fit: `);
+    expect(said).toContain(why);
+    expect(said).toContain("must be one of STANDARD, INTELLIGENT_TIERING, STANDARD_IA");
+  });
+
+  test.each([
+    ["STANDARD", []],
+    ["INTELLIGENT_TIERING", ["under 128 KB", "archive tiers"]],
+    ["STANDARD_IA", ["as 128 KB", "30 days"]],
+  ] as const)("%s is accepted, and says what it costs whom: %j", (storageClass, words) => {
+    const topology = parsed({ ...topologyOf(3, strong), storageClass });
+    const warnings = storageClassWarnings(topology);
+    expect(warnings).toHaveLength(words.length === 0 ? 0 : 1);
+    for (const word of words) expect(warnings.join()).toContain(word);
   });
 });
 

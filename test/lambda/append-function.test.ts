@@ -16,6 +16,7 @@ function instance(w: LogWorld, name: string) {
     leases: ports.leases?.store,
     trace: { emit: trace.emit.bind(trace), count: () => {}, took: () => {}, flush: () => {} },
     appends: {},
+    registry: { ready: async () => {} },
   };
   const served = new AppendFunction(world as unknown as RegionWorld, name);
   return (text: string) => {

@@ -147,6 +147,8 @@ export class Regions {
         reads: new ReadPolicy({ clock, random, place: { region } }),
         quarantine: new Quarantine({ clock, random }),
       },
+      // Its topology stands still.
+      registry: { ready: async () => {}, load: async () => {} },
       leases,
       appends: this.#appends(),
       bookies: addresses,

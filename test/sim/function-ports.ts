@@ -17,7 +17,10 @@ import type { World } from "./world.ts";
 export function leasePorts(world: World, process: SimulatedProcess): LogPorts {
   const { region } = process;
   const to = { name: `leases-${region}`, region };
-  const store = new LeasePath(world.path(process, "lease", to), world.leaseTable(region), process);
+  const path = world.path(process, "lease", to);
+  const store = new LeasePath(path, world.leaseTable(region), process, (log, lease) =>
+    world.observers.leaseRead(process, log, lease),
+  );
   return {
     ...world.ports(process),
     // One name for all instances of a region: names are for people, and decide nothing (rule 16).

@@ -3,7 +3,7 @@
  * know, because it was told so, or crashed, or is still waiting, stays open to the end of the run.
  */
 import { FencelineError } from "../../lib/protocol/errors.ts";
-import type { EntryId, LedgerId, LogIncarnation } from "../../lib/protocol/ids.ts";
+import type { EntryId, LedgerId, LogIncarnation, Region } from "../../lib/protocol/ids.ts";
 
 import type { SimulatedProcess } from "./simulated-process.ts";
 
@@ -36,6 +36,10 @@ export type Request =
       readonly what: "trim" | "seal" | "delete" | "create";
       readonly life?: LogIncarnation;
     }
+  /** A region is made the log's owner, or is said to be the one that it prefers. */
+  | { readonly kind: "transfer" | "prefer"; readonly log: string; readonly to: Region }
+  /** One pass of a region's auditor. */
+  | { readonly kind: "audit"; readonly region: Region }
   | { readonly kind: "read-log"; readonly log: string; readonly from: number; readonly strong: boolean }
   | { readonly kind: "tail"; readonly log: string; readonly strong: boolean };
 
@@ -57,6 +61,8 @@ export type Answer =
     }
   /** Refused: the log's tail was `actual`, not what the append was conditional on. */
   | { readonly kind: "mismatch"; readonly actual: number }
+  /** A transfer is over: this region owns the log, by this segment. */
+  | { readonly kind: "owned"; readonly owner: Region | undefined; readonly epoch: number | undefined }
   /** It was done; a trim or a seal says where. */
   | { readonly kind: "done"; readonly at: number }
   /** Nothing happened, and nothing was learnt. */

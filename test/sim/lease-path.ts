@@ -11,10 +11,15 @@ export class LeasePath implements LeaseStore {
     private readonly path: MessagePath,
     private readonly table: LeaseTable,
     private readonly process: SimulatedProcess,
+    private readonly told: (log: LogIncarnation, lease: Lease | undefined) => void,
   ) {}
 
   read(log: LogIncarnation): Promise<VersionedLease | undefined> {
-    return this.#operate((table) => table.read(log));
+    return this.#operate((table) => {
+      const found = table.read(log);
+      this.told(log, found?.lease);
+      return found;
+    });
   }
 
   write(

@@ -15,6 +15,7 @@ import type {
 import type { MessagePath } from "./message-path.ts";
 import type { MetadataTable } from "./metadata-table.ts";
 import type { SeededRandom } from "./seeded-random.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
 
 /** Usual lag of a replica in ms, for reads that may be stale. */
 const LAG_MS = 40;
@@ -24,6 +25,7 @@ export class MetadataPath implements MetadataStore {
     private readonly path: MessagePath,
     private readonly table: MetadataTable,
     private readonly random: SeededRandom,
+    private readonly process: SimulatedProcess,
     private readonly asked: (partition: string) => void,
   ) {}
 
@@ -34,7 +36,7 @@ export class MetadataPath implements MetadataStore {
   }
 
   write(key: ItemKey, expected: Version | "absent", item: Item, token: WriteToken): Promise<WriteAnswer> {
-    return this.#operate(key.partition, (table) => table.write(key, expected, item, token));
+    return this.#operate(key.partition, (table) => table.write({ key, expected, item, token }, this.process));
   }
 
   remove(key: ItemKey, expected: Version): Promise<{ kind: "removed" } | { kind: "conflict" }> {

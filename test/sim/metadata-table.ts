@@ -5,11 +5,21 @@
 import type { WriteToken } from "../../lib/protocol/ids.ts";
 import type { Item, ItemKey } from "../../lib/protocol/items.ts";
 import type { ItemQuery, Version, Versioned, WriteAnswer } from "../../lib/protocol/ports.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
 
 export interface MetadataChange {
   readonly key: ItemKey;
   readonly before: Versioned | undefined;
   readonly after: Versioned | undefined;
+  /** Whose write it was. */
+  readonly process?: SimulatedProcess;
+}
+
+export interface MetadataWrite {
+  readonly key: ItemKey;
+  readonly expected: Version | "absent";
+  readonly item: Item;
+  readonly token: WriteToken;
 }
 
 interface PastState {
@@ -41,18 +51,18 @@ export class MetadataTable {
     return past === undefined ? undefined : this.#stateAt(past, ageMs);
   }
 
-  write(key: ItemKey, expected: Version | "absent", item: Item, token: WriteToken): WriteAnswer {
+  write({ key, expected, item, token }: MetadataWrite, process?: SimulatedProcess): WriteAnswer {
     const before = this.get(key);
     if (!isExpected(before, expected)) return { kind: "conflict" };
     const version = { revision: (before?.version.revision ?? 0) + 1, token };
-    this.#set(key, before, { key, item, version });
+    this.#set({ key, before, after: { key, item, version }, ...(process && { process }) });
     return { kind: "written", version };
   }
 
   remove(key: ItemKey, expected: Version): { kind: "removed" } | { kind: "conflict" } {
     const before = this.get(key);
     if (before === undefined || !isExpected(before, expected)) return { kind: "conflict" };
-    this.#set(key, before, undefined);
+    this.#set({ key, before, after: undefined });
     return { kind: "removed" };
   }
 
@@ -87,7 +97,8 @@ export class MetadataTable {
     return found;
   }
 
-  #set(key: ItemKey, before: Versioned | undefined, after: Versioned | undefined): void {
+  #set(change: MetadataChange): void {
+    const { key, after } = change;
     let partition = this.#partitions.get(key.partition);
     if (partition === undefined) {
       partition = new Map();
@@ -97,7 +108,7 @@ export class MetadataTable {
     const past = partition.get(key.sort);
     if (past === undefined) partition.set(key.sort, [state]);
     else past.push(state);
-    this.changed({ key, before, after });
+    this.changed(change);
   }
 
   #stateAt(past: readonly PastState[], ageMs: number): Versioned | undefined {

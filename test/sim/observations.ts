@@ -2,7 +2,8 @@
  * What checkers see. The world tells every observer of each change inside it, as it happens: the stores'
  * effects, the bookies' answers, what the protocol says of itself, and what clients asked and were told.
  */
-import type { BookieId, EntryId, LedgerId, Region } from "../../lib/protocol/ids.ts";
+import type { BookieId, EntryId, LedgerId, LogIncarnation, Region } from "../../lib/protocol/ids.ts";
+import type { Lease } from "../../lib/protocol/lease.ts";
 import type { OwnerRequest } from "../../lib/protocol/log/log-ports.ts";
 import type { AppendAck, AppendRequest } from "../../lib/protocol/log/operations.ts";
 import type { TraceEvent } from "../../lib/protocol/trace-events.ts";
@@ -36,7 +37,7 @@ export interface ServedCall {
 /** A request that an instance of the `append` function took up. */
 export interface FunctionCall {
   readonly process: SimulatedProcess;
-  readonly kind: "append" | "canOwn" | "create" | "settle" | "keep" | "ask";
+  readonly kind: "append" | "canOwn" | "create" | "settle" | "keep" | "ask" | "transfer";
   /** It came from another region's function. */
   readonly isForwarded: boolean;
   /** Of an append. */
@@ -65,6 +66,8 @@ export interface Observer {
   bookieAnswered?(call: ServedCall, answer: unknown, at: number): void;
   emitted?(event: TraceEvent, process: SimulatedProcess): void;
   leaseChanged?(change: LeaseChange): void;
+  /** A process read a lease of its region, as it is now. */
+  leaseRead?(process: SimulatedProcess, log: LogIncarnation, lease: Lease | undefined): void;
   /** A process sent the metadata store a request. */
   metadataAsked?(process: SimulatedProcess, partition: string): void;
   /** An instance of a function took a request up, or is done with it. */

@@ -1,4 +1,6 @@
 /** Hands every observation to whoever asked for that kind, in a fixed order. */
+import type { LogIncarnation } from "../../lib/protocol/ids.ts";
+import type { Lease } from "../../lib/protocol/lease.ts";
 import type { AppendAck } from "../../lib/protocol/log/operations.ts";
 import type { TraceEvent } from "../../lib/protocol/trace-events.ts";
 import type { StoreChange } from "./bookie-storage.ts";
@@ -29,6 +31,9 @@ export class Observers {
   }
   leaseChanged(change: LeaseChange): void {
     for (const observer of this.#all) observer.leaseChanged?.(change);
+  }
+  leaseRead(process: SimulatedProcess, log: LogIncarnation, lease: Lease | undefined): void {
+    for (const observer of this.#all) observer.leaseRead?.(process, log, lease);
   }
   metadataAsked(process: SimulatedProcess, partition: string): void {
     for (const observer of this.#all) observer.metadataAsked?.(process, partition);

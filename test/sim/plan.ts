@@ -53,6 +53,8 @@ export interface LedgerReaderPlan extends ActorPlanBase {
   readonly strong: boolean;
   /** Probability of keeping a reader, and with it its metadata, for the next operation. */
   readonly keeps: number;
+  /** Reads under way at once, in one process that keeps one reader for each ledger. Absent: one. */
+  readonly together?: number;
 }
 
 export interface LedgerRecovererPlan extends ActorPlanBase {
@@ -109,6 +111,19 @@ export interface LogEnderPlan extends ActorPlanBase {
   readonly deletes: boolean;
 }
 
+/** An operator who moves the log between regions. */
+export interface LogMoverPlan extends ActorPlanBase {
+  readonly kind: "log-mover";
+  readonly log: string;
+  /** Probability that it says which region the log prefers, and lets the log come there by itself. */
+  readonly prefers: number;
+}
+
+/** A region's auditor on its schedule; its operations are passes. */
+export interface RegionAuditorPlan extends ActorPlanBase {
+  readonly kind: "region-auditor";
+}
+
 /** The `append` function of one region. */
 export interface FunctionsPlan {
   /** Its instances are called `name/0`, `name/1` and so on. */
@@ -141,6 +156,8 @@ export type ActorPlan =
   | LogCallerPlan
   | LogKeeperPlan
   | LogEnderPlan
+  | LogMoverPlan
+  | RegionAuditorPlan
   | LogRecovererPlan;
 
 export interface Plan {

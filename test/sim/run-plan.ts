@@ -5,7 +5,9 @@ import { startActors } from "./actors/start-actors.ts";
 import { checkers } from "./checkers/all-checkers.ts";
 import { type Fault, isFunctionFault, isMessageFault } from "./faults.ts";
 import { Judge, judgeLedgers, judgeTails } from "./judge.ts";
+import { judgeAudits } from "./judge-audits.ts";
 import { judgeLogs } from "./judge-logs.ts";
+import { judgeTransfers } from "./judge-transfers.ts";
 import type { Observer } from "./observations.ts";
 import { Observers } from "./observers.ts";
 import type { Plan } from "./plan.ts";
@@ -78,6 +80,8 @@ function scheduleJudgement(world: World): End {
     await judge.demandAnswers();
     const lastThawMs = Math.max(0, ...plan.faults.map(endOfStop));
     await pause(judge.ports.clock, Math.max(0, lastThawMs - scheduler.nowMs) + AFTERMATH_MS);
+    await judgeTransfers(judge);
+    await judgeAudits(judge);
     await judgeLogs(judge);
     await judgeLedgers(judge);
     observers.finished();

@@ -3,7 +3,7 @@
  * of records that are trimmed or deleted since. Nothing of the protocol's own word goes into it.
  */
 import { hasCode } from "../../lib/protocol/errors.ts";
-import { entryId, type LogIncarnation } from "../../lib/protocol/ids.ts";
+import { type EntryId, entryId, type LedgerId, type LogIncarnation } from "../../lib/protocol/ids.ts";
 import type { ClosedLedger } from "../../lib/protocol/ledger/ledger-metadata.ts";
 import { decodeRecordSet } from "../../lib/protocol/log/record-set.ts";
 import { contentOf } from "./content.ts";
@@ -16,6 +16,8 @@ import type { World } from "./world.ts";
 export class ShadowLogs implements Observer {
   /** Records by their seq_num. */
   readonly #lives = new Map<LogIncarnation, Map<number, Content>>();
+  /** Payloads of the entries of each ledger that was closed, for when it is collected. */
+  readonly #payloads = new Map<LedgerId, readonly (Uint8Array | undefined)[]>();
   /** Two records of one life with one seq_num, and entries that are no record sets. */
   readonly conflicts: string[] = [];
 
@@ -27,7 +29,9 @@ export class ShadowLogs implements Observer {
     if (before?.item.kind === "ledger" && before.item.state === "CLOSED") return;
     const records = this.of(ledger.origin.log);
     const damaged = (what: string) => this.conflicts.push(what);
-    for (const [seqNum, content] of recordsOf(this.world, ledger, damaged)) {
+    const payloads = payloadsOf(this.world, ledger);
+    this.#payloads.set(ledger.ledgerId, payloads);
+    for (const [seqNum, content] of recordsOf(ledger, payloads, damaged)) {
       const there = records.get(seqNum);
       if (there !== undefined && there !== content) {
         this.conflicts.push(`record ${seqNum} was ${there} and is ${content} in ledger ${ledger.ledgerId}`);
@@ -42,6 +46,11 @@ export class ShadowLogs implements Observer {
     return known;
   }
 
+  /** An entry as it was when its ledger was closed. */
+  payload(ledgerId: LedgerId, entry: EntryId): Uint8Array | undefined {
+    return this.#payloads.get(ledgerId)?.[entry];
+  }
+
   /** The first `count` records of a life; -1 for one that was never in a closed ledger. */
   first(log: LogIncarnation, count: number): Content[] {
     const records = this.of(log);
@@ -49,14 +58,19 @@ export class ShadowLogs implements Observer {
   }
 }
 
-/** Seq_nums and contents of a closed ledger's entries, as far as sound copies are there. */
+/** Of a closed ledger's entries, as far as sound copies are there. */
+function payloadsOf(world: World, ledger: ClosedLedger): (Uint8Array | undefined)[] {
+  const entries = Array.from({ length: ledger.lastEntry + 1 }, (_, entry) => entryId(entry));
+  return entries.map((entry) => contentsOfEntry(world, ledger, entry)[0]);
+}
+
+/** Seq_nums and contents. */
 function* recordsOf(
-  world: World,
   ledger: ClosedLedger,
+  payloads: readonly (Uint8Array | undefined)[],
   damaged: (what: string) => void,
 ): Generator<readonly [number, Content]> {
-  for (let entry = 0; entry <= ledger.lastEntry; entry++) {
-    const payload = contentsOfEntry(world, ledger, entryId(entry))[0];
+  for (const [entry, payload] of payloads.entries()) {
     if (payload === undefined) continue;
     try {
       const { firstSeqNum, records } = decodeRecordSet(payload, `entry ${entry}`);

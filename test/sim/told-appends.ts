@@ -48,8 +48,10 @@ export class ToldAppends implements Observer {
 
   #standsIn(ledgerId: LedgerId, { contents, ack: { start, last } }: Told): boolean {
     const ledger = this.world.table.get(ledgerKey(ledgerId))?.item;
-    if (ledger?.kind !== "ledger") return false;
-    const payload = contentsOfEntry(this.world, ledger, start.dlsn.entry)[0];
+    const isThere = ledger?.kind === "ledger" && ledger.state !== "DELETED";
+    const payload = isThere
+      ? contentsOfEntry(this.world, ledger, start.dlsn.entry)[0]
+      : this.world.shadow.payload(ledgerId, start.dlsn.entry);
     if (payload === undefined || last.dlsn.entry !== start.dlsn.entry) return false;
     const entry = recordSetOf(payload);
     if (entry === undefined) return false;

@@ -191,7 +191,7 @@ export class World {
   metadataOf(process: SimulatedProcess): MetadataStore {
     const path = this.path(process, "metadata", METADATA);
     const random = this.random(`lag ${process.name} ${process.ordinal}`);
-    return new MetadataPath(path, this.table, random, (partition) =>
+    return new MetadataPath(path, this.table, random, process, (partition) =>
       this.observers.metadataAsked(process, partition),
     );
   }

@@ -45,6 +45,13 @@ export type BookieCall =
       readonly entryIds: readonly EntryId[];
     };
 
+/** What changes nothing: all that a function may be asked that was deployed for reading. */
+const reading: ReadonlySet<BookieCall["operation"]> = new Set(["read", "read-several", "tail"]);
+
+export function isReading({ operation }: BookieCall): boolean {
+  return reading.has(operation);
+}
+
 export type BookieAnswer =
   | AddAnswer
   | ReadAnswer

@@ -32,6 +32,25 @@ const REPLICATED_CONFLICT = "ReplicatedWriteConflictException";
 /** S3: another request for the key is under way. The write is refused. */
 const CONFLICT_STATUS = 409;
 
+/** Who called is not known, or may not: 401, 403, and the names that come with other statuses. */
+const denials = new Set([
+  "AccessDeniedException",
+  "ExpiredTokenException",
+  "IncompleteSignatureException",
+  "InvalidClientTokenId",
+  "InvalidSignatureException",
+  "MissingAuthenticationTokenException",
+  "UnrecognizedClientException",
+]);
+const denialStatuses = new Set([401, 403]);
+
+/** The caller's own rights, credentials or clock are wrong; the service did nothing. */
+export function isDenied(error: unknown): boolean {
+  const { name = "", $metadata } = fieldsOf(error);
+  const status = $metadata?.httpStatusCode ?? 0;
+  return neverSigned.has(name) || denials.has(name) || denialStatuses.has(status);
+}
+
 /** The service has too much to do, and did nothing. */
 export function isThrottled(error: unknown): boolean {
   return throttles.has(fieldsOf(error).name ?? "");

@@ -68,23 +68,12 @@ export class LambdaAppends implements RegionAppends {
   }
 }
 
-/** Wait for the owner's function to settle a tail, before one's own is asked, which takes over. */
-const SETTLE_WAIT_MS = 2_500;
-
-/** Has tails settled for the `read` function, which cannot write: by the owner's region, or by its own. */
+/**
+ * Has tails settled for the `read` function, which cannot write: by its own region's function, which asks the
+ * owner and takes over if that is silent. The reader has no right to call any other.
+ */
 export function lambdaSettler(appends: LambdaAppends, own: Region): Settler {
-  return {
-    settle: async (owner, log) => {
-      if (owner !== own) {
-        try {
-          return await appends.settle(owner, log, SETTLE_WAIT_MS);
-        } catch {
-          // Silent or unable: one's own region takes over.
-        }
-      }
-      await appends.settle(own, log, limits.appendDeadlineMs);
-    },
-  };
+  return { settle: (_owner, log) => appends.settle(own, log, limits.appendDeadlineMs) };
 }
 
 function decodeDone(value: unknown): OwnerAnswer {

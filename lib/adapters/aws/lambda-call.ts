@@ -3,20 +3,24 @@
  *
  * L1 Sent once. What is not an answer of the function's code is unknown: FunctionError, throttles, silence, a
  *    payload that cannot be read. Only what Lambda itself refused is certainly without effect.
+ * L2 A function that is not there (404) is silent like one that died: its region cannot serve. A call that
+ *    this process may not make (403) is its own fault, told loudly, and says nothing of the function.
  */
 import { InvocationType, InvokeCommand, type LambdaClient } from "@aws-sdk/client-lambda";
 import type { JsonObject } from "../../formats/json-fields.ts";
 import type { CallSignal } from "../../protocol/call-abort.ts";
-import { FencelineError, unavailable } from "../../protocol/errors.ts";
+import { CallDenied, FencelineError, unavailable } from "../../protocol/errors.ts";
 import { abortableCall } from "./abortable-call.ts";
 import { PAYLOAD_BYTES_MAX } from "./call-envelope.ts";
-import { isThrottled, unansweredCall } from "./call-failure.ts";
+import { isDenied, isThrottled, unansweredCall } from "./call-failure.ts";
 
 export interface LambdaFunction {
   /** Of the function's region; its own retries off: `maxAttempts: 1`. */
   readonly client: LambdaClient;
   readonly name: string;
   readonly region: string;
+  /** Told of each call that was denied (L2). */
+  readonly onDenied?: (denied: CallDenied) => void;
 }
 
 export interface CallOptions {
@@ -26,15 +30,16 @@ export interface CallOptions {
 }
 
 /**
- * Throws `unavailable`: no answer, whatever became of the call (L1); `over_capacity`: Lambda is there, and
- * runs as many of this function as it may.
+ * Throws `unavailable`: no answer, whatever became of the call (L1); `CallDenied` (L2); `over_capacity`:
+ * Lambda is there, and runs as many of this function as it may.
  */
 export async function callFunction(
-  { client, name, region }: LambdaFunction,
+  target: LambdaFunction,
   what: string,
   payload: JsonObject,
   { signal, timeoutMs }: CallOptions = {},
 ): Promise<unknown> {
+  const { client, name, region } = target;
   const where = `${name} in ${region}: ${what}`;
   const bytes = Buffer.from(JSON.stringify(payload));
   if (bytes.length > PAYLOAD_BYTES_MAX) {
@@ -56,10 +61,22 @@ export async function callFunction(
     }
     return JSON.parse(text);
   } catch (error) {
-    if (isThrottled(error)) {
-      const message = `${where}: too many calls at once; try again`;
-      throw new FencelineError("over_capacity", { message, sideEffects: "none", cause: error });
-    }
-    throw unansweredCall(where, error);
+    throw failureOf(target, where, error);
   }
+}
+
+function failureOf({ onDenied }: LambdaFunction, where: string, error: unknown): FencelineError {
+  if (isThrottled(error)) {
+    const message = `${where}: too many calls at once; try again`;
+    return new FencelineError("over_capacity", { message, sideEffects: "none", cause: error });
+  }
+  const failure = unansweredCall(where, error);
+  if (!isDenied(error)) return failure;
+  const denied = new CallDenied(
+    `${failure.message}. This function may not make the call: deploy its region again with the same ` +
+      "topology, and look for what else denies it lambda:InvokeFunction",
+    error,
+  );
+  onDenied?.(denied);
+  return denied;
 }

@@ -7,8 +7,16 @@
  * S3 409 (another request for the key is under way) and 429 store nothing; they are repeated.
  * S4 Only NoSuchKey of a GetObject is "absent". 403, NoSuchBucket, any other 404 and silence are unknown
  *    (rule 21).
+ * S5 Entries alone have a storage class. Fences, markers and Tombstones are a few bytes, the first two read
+ *    with each add: they stay in S3's own.
  */
-import { DeleteObjectCommand, GetObjectCommand, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  PutObjectCommand,
+  type S3Client,
+  type StorageClass,
+} from "@aws-sdk/client-s3";
 import { objectKey } from "../../formats/object-keys.ts";
 import { decodeStoreValue, encodeStoreValue } from "../../formats/store-value-format.ts";
 import type { CallSignal } from "../../protocol/call-abort.ts";
@@ -24,6 +32,8 @@ export interface S3EntryStoreFields extends RetryPorts {
   /** Its clients' own retries off: `maxAttempts: 1` (S2). */
   readonly client: S3Client;
   readonly bucket: string;
+  /** One whose objects can be read at once (S5); S3's own if absent. */
+  readonly storageClass?: StorageClass;
 }
 
 /** A slow or throttled bucket is asked again; its bookie's caller waits no longer than these take. */
@@ -38,7 +48,7 @@ export class S3EntryStore implements EntryStore {
     const bytes = encodeStoreValue(value);
     return await this.#persist(`put ${name} if absent`, async (inDoubt) => {
       try {
-        await this.#put(name, bytes, "*");
+        await this.#put(name, bytes, value, "*");
         return "stored";
       } catch (error) {
         if (callFailure(error).status !== PRECONDITION_FAILED) throw error;
@@ -50,7 +60,7 @@ export class S3EntryStore implements EntryStore {
   async put(key: StoreKey, value: StoreValue): Promise<void> {
     const name = objectKey(key);
     const bytes = encodeStoreValue(value);
-    await this.#persist(`put ${name}`, () => this.#put(name, bytes));
+    await this.#persist(`put ${name}`, () => this.#put(name, bytes, value));
   }
 
   async get(key: StoreKey, signal?: CallSignal): Promise<StoreValue | undefined> {
@@ -71,8 +81,9 @@ export class S3EntryStore implements EntryStore {
     return await this.#persist("list", () => listKeys(client, bucket, request));
   }
 
-  async #put(name: string, bytes: Uint8Array, ifNoneMatch?: "*"): Promise<void> {
-    const { client, bucket } = this.fields;
+  async #put(name: string, bytes: Uint8Array, value: StoreValue, ifNoneMatch?: "*"): Promise<void> {
+    const { client, bucket, storageClass } = this.fields;
+    const isEntry = value.kind === "original" || value.kind === "recovered"; // S5
     await client.send(
       new PutObjectCommand({
         Bucket: bucket,
@@ -80,6 +91,7 @@ export class S3EntryStore implements EntryStore {
         Body: bytes,
         ContentLength: bytes.length,
         ContentType: "application/octet-stream",
+        ...(isEntry && storageClass !== undefined ? { StorageClass: storageClass } : {}),
         ...(ifNoneMatch === undefined ? {} : { IfNoneMatch: ifNoneMatch }),
       }),
     );

@@ -1,4 +1,6 @@
 /** What a million appends cost, counted request by request; each append is one batch, whatever is in it. */
+import type { StorageClass } from "../../environment.ts";
+import { SMALL_BYTES } from "../topology/storage-class.ts";
 import { prices } from "./prices.ts";
 
 /** Requests of one append to a log that this region owns, its segment open and its lease free. */
@@ -33,6 +35,7 @@ export interface AppendCase {
   readonly remoteCopies: number;
   /** Of one batch as it is stored. */
   readonly batchBytes: number;
+  readonly storageClass: StorageClass;
   readonly withGateway: boolean;
   /** Time that an append function and a bookie function take, in ms; estimates until they are measured. */
   readonly appendMs: number;
@@ -72,13 +75,23 @@ export function appendCost(one: AppendCase): readonly CostLine[] {
       what: `bookie functions, ${requests.bookieCalls} requests of ${one.bookieMs} ms`,
       dollars: requests.bookieCalls * (prices.lambdaRequest + time(one.bookieMs, BOOKIE_GB)),
     },
-    { what: `S3, ${requests.slotPuts} PUT`, dollars: requests.slotPuts * prices.s3Put },
+    { what: `S3, ${requests.slotPuts} PUT`, dollars: requests.slotPuts * prices.s3Put[one.storageClass] },
     { what: `S3, ${requests.slotGets} GET`, dollars: requests.slotGets * prices.s3Get },
     {
       what: `${one.remoteCopies} copies of ${one.batchBytes} bytes to other regions`,
       dollars: remoteGb * prices.regionTransferGb,
     },
   ];
+}
+
+/** Keeping what a million appends stored, for the first month; not part of what the appends cost. */
+export function storageCost({ writeQuorum, batchBytes, storageClass }: AppendCase): CostLine {
+  const isSmall = batchBytes < SMALL_BYTES;
+  const billedBytes = storageClass === "STANDARD_IA" && isSmall ? SMALL_BYTES : batchBytes;
+  const watched = storageClass === "INTELLIGENT_TIERING" && !isSmall ? writeQuorum * prices.s3Watched : 0;
+  const stored = ((MILLION * writeQuorum * billedBytes) / GB) * prices.s3Gb[storageClass];
+  const what = `${writeQuorum} copies in ${storageClass}, billed as ${billedBytes} bytes each`;
+  return { what, dollars: stored + watched };
 }
 
 export function totalOf(lines: readonly CostLine[]): number {

@@ -75,7 +75,8 @@ const ENVIRONMENT_BYTES_MAX = 4_096;
 function environmentFaults(topology: Topology): readonly string[] {
   const [region] = metadataRegions(topology);
   if (region === undefined) return [];
-  const variables = Object.entries(regionVariables(regionSettings(topology, new Names(topology), region)));
+  const settings = regionSettings(topology, new Names(topology), region, "write");
+  const variables = Object.entries(regionVariables(settings));
   const bytes = variables.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
   if (bytes <= ENVIRONMENT_BYTES_MAX) return [];
   const bookies = topology.regions.reduce((sum, one) => sum + one.bookies.length, 0);

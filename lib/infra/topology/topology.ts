@@ -5,6 +5,8 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { z } from "zod";
+import { responseTransfers, storageClasses } from "../../environment.ts";
+import { storageClassRefusal } from "./storage-class.ts";
 import { topologyFaults } from "./topology-faults.ts";
 
 /** CloudWatch keeps logs for one of these numbers of days. */
@@ -59,10 +61,10 @@ const schema = z.strictObject({
     }),
   ]),
   regions: z.array(z.strictObject({ name: regionName, bookies: z.array(bookie).min(1) })).min(1),
-  /** S3's name for how slots are stored. */
-  storageClass: z.literal("STANDARD", {
-    error: "must be STANDARD: slots are small and written once, and other classes need other buckets",
-  }),
+  /** S3's name for how entries are kept. */
+  storageClass: z.enum(storageClasses, { error: ({ input }) => storageClassRefusal(input) }),
+  /** How API Gateway takes the answers to reads. `stream`: also those of more than 6 MB. */
+  reads: z.enum(responseTransfers).default("buffered"),
   /** Quorum sizes that the topology must admit; a log whose creator chooses none gets the first. */
   presets: z.array(preset).min(1),
   /** How long the functions' own logs are kept. */

@@ -6,17 +6,20 @@
  *    that an add that was under way for weeks still finds its slot taken or its ledger fenced.
  * C3 The second sweep, after the seal age, removes the rest, and the metadata last: while a bookie does not
  *    answer the item stays, for it is the only memory of what is left.
+ * C4 Nothing goes before the slot behind the end is sealed. Where two recoveries met, one that found nothing
+ *    there and closed the ledger, and one that found a copy, Recovered copies may have taken the place of the
+ *    Tombstones (rule 4). They seal as well: an add finds the slot taken (rule 2), and no reader counts them.
  */
-import type { BookieId, LedgerId } from "../ids.ts";
+import { type BookieId, type LedgerId, nextEntry } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import type { Bookie } from "../ports.ts";
 import { removeItem } from "../update-item.ts";
-import { askBookie } from "./ask-bookie.ts";
-import { sealEnd } from "./close-ledger.ts";
-import type { DeletedLedger } from "./ledger-metadata.ts";
+import { askBookie, entryCall } from "./ask-bookie.ts";
+import { type DeletedLedger, fragmentAt } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
+import { negativeQuorum, writeSet } from "./write-set.ts";
 
 export type SweepAnswer =
   | { readonly kind: "swept" }
@@ -31,7 +34,7 @@ export type SweepAnswer =
 export async function sweepEntries(ports: LedgerPorts, id: LedgerId): Promise<SweepAnswer> {
   const ledger = await readDeleted(ports, id);
   if (ledger === undefined) return { kind: "not-deleted" };
-  if (!(await sealEnd(ports, ledger, ledger.lastEntry))) return { kind: "not-sealed" };
+  if (!(await isSealed(ports, ledger))) return { kind: "not-sealed" };
   const silent = await sweep(ports, ledger, "sweep entries", (bookie) =>
     bookie.deleteEntries(id, ledger.lastEntry),
   );
@@ -55,6 +58,26 @@ export async function sweepSeal(
   await removeItem(ports, ledgerKey(id), ({ item }) => item.kind === "ledger" && item.state === "DELETED");
   ports.trace.emit({ event: "ledger-swept", ledgerId: id, sweep: "second" });
   return { kind: "swept" };
+}
+
+/** C4. Seals the end where nothing does yet. */
+async function isSealed(ports: LedgerPorts, ledger: DeletedLedger): Promise<boolean> {
+  const { ledgerId, replication } = ledger;
+  const slot = nextEntry(ledger.lastEntry);
+  const ask = (bookie: BookieAddress) =>
+    askBookie(ports, {
+      ledgerId,
+      bookie,
+      what: entryCall("seal", slot),
+      call: async (port) => {
+        if ((await port.seal(ledgerId, slot)).kind === "sealed") return { kind: "sealed" } as const;
+        const there = await port.recoveryRead(ledgerId, slot);
+        const isTaken = there.kind === "tombstone" || there.copy === "recovered";
+        return isTaken ? ({ kind: "sealed" } as const) : ({ kind: "open" } as const);
+      },
+    });
+  const answers = await Promise.all(writeSet(slot, fragmentAt(ledger, slot), replication).map(ask));
+  return answers.filter(({ kind }) => kind === "sealed").length >= negativeQuorum(replication);
 }
 
 /** C1. */

@@ -17,8 +17,10 @@
  * F3 A takeover names the owner that it takes the log from; the opening reads the last segment consistently
  *    and refuses if that is another's.
  * F4 A region that is draining, or whose lease table is down, hands its logs over as they are appended to.
+ * F5 A call that this region may not make ends the append with that error. It is no evidence: a fault of the
+ *    asker's takes no log away from anybody.
  */
-import { type FencelineError, hasCode, sideEffectsOf } from "../errors.ts";
+import { CallDenied, type FencelineError, hasCode, sideEffectsOf } from "../errors.ts";
 import type { Region } from "../ids.ts";
 import { limits } from "../limits.ts";
 import { randomBelow } from "../random.ts";
@@ -158,6 +160,7 @@ export class AppendRouter {
     try {
       answer = await calls.forward(log, owner, request, patience.leftMs);
     } catch (error) {
+      if (error instanceof CallDenied) throw error; // F5
       if (sideEffectsOf(error) === "none") return await this.#later(patience);
       routed.doubt = forwardedUnknown(log.name, owner, error); // F2
       if (!isIdempotent(request)) throw routed.doubt;

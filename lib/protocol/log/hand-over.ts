@@ -8,7 +8,6 @@
  * H2 The next owner leaves its pen clean behind itself: its first append goes on in the fresh ledger.
  */
 import { FencelineError } from "../errors.ts";
-import type { Region } from "../ids.ts";
 import { LedgerWriter } from "../ledger/ledger-writer.ts";
 import { ActiveSegment } from "./active-segment.ts";
 import { unknownOutcome } from "./append-errors.ts";
@@ -16,6 +15,7 @@ import type { LogPorts } from "./log-ports.ts";
 import { boundedOpening, type OpenRequest, openSegment } from "./open-segment.ts";
 import type { Ownership } from "./operations.ts";
 import type { LogIdentity, OpenedSegment } from "./start-segment.ts";
+import type { TakeoverPermit } from "./takeover-permit.ts";
 import { WriterTenure } from "./writer-tenure.ts";
 
 /**
@@ -46,17 +46,20 @@ async function closeCleanly(ports: LogPorts, left: OpenedSegment, tenure: Writer
   }
 }
 
-/** The next owner's part; `from` as in `OpenRequest.takeFrom`. Throws what the lease and openings throw. */
+/**
+ * The next owner's part. The permit is as old as what allows it: a process that froze before this takes
+ * nothing from an owner that goes on. Throws what the lease and openings throw.
+ */
 export async function takeOver(
   ports: LogPorts,
   log: LogIdentity,
-  from: Region | undefined,
+  permit: TakeoverPermit,
 ): Promise<Ownership> {
   const tenure = new WriterTenure(ports, log);
   await tenure.enter();
   let segment: ActiveSegment | undefined;
   try {
-    const allowed = { avoid: new Set(tenure.suspects), takeFrom: from };
+    const allowed = { avoid: new Set(tenure.suspects), takeFrom: permit.from };
     const open = async (request: OpenRequest) =>
       (await tenure.resume()) ?? (await openSegment(ports, log, request));
     const opened = await boundedOpening(ports, `taking over log ${log.name}`, allowed, open);

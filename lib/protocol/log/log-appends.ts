@@ -1,5 +1,5 @@
 /** What the `append` function of a region does: `AppendOperations` on warm writers. */
-import { FencelineError } from "../errors.ts";
+import { CallDenied, FencelineError } from "../errors.ts";
 import type { LedgerId, LogIncarnation, LogName, Region, SeqNum } from "../ids.ts";
 import type { LogConfig } from "../items.ts";
 import type { LedgerMetadata } from "../ledger/ledger-metadata.ts";
@@ -32,6 +32,7 @@ import { checkRegion, preferRegion } from "./prefer-region.ts";
 import { sealLog } from "./seal-log.ts";
 import { settleLog } from "./settle-log.ts";
 import type { LogIdentity } from "./start-segment.ts";
+import { TakeoverPermit } from "./takeover-permit.ts";
 import { ownershipOf } from "./transfer-owner.ts";
 import { trimLog } from "./trim-log.ts";
 import { WarmWriters } from "./warm-writers.ts";
@@ -90,9 +91,11 @@ export class LogAppends implements AppendOperations {
 
   /** What another region's function asks of this one; refused or served here, never passed on. */
   async serve(request: OwnerRequest): Promise<OwnerAnswer> {
+    const from = request.kind === "take-over" ? request.from : undefined;
+    const permit = new TakeoverPermit(this.ports.clock, from);
     try {
       this.#refreshTopology();
-      return await this.#names.with(request.log, (log) => this.#serve(log, request));
+      return await this.#names.with(request.log, (log) => this.#serve(log, request, permit));
     } catch (error) {
       if (error instanceof FencelineError) return { kind: "refused", error };
       throw error;
@@ -155,13 +158,13 @@ export class LogAppends implements AppendOperations {
     });
   }
 
-  async #serve(log: LogIdentity, request: OwnerRequest): Promise<OwnerAnswer> {
+  async #serve(log: LogIdentity, request: OwnerRequest, permit: TakeoverPermit): Promise<OwnerAnswer> {
     const { region } = this.ports;
     const { owner, epoch } = await ownershipOf(this.ports, log);
     if (request.kind === "take-over") {
       if (owner === region && epoch !== undefined) return { kind: "done", ownership: { owner, epoch } };
       await this.#writers.find(log)?.release();
-      return { kind: "done", ownership: await takeOver(this.ports, log, request.from) };
+      return { kind: "done", ownership: await takeOver(this.ports, log, permit) };
     }
     if (owner !== region) throw owner === undefined ? notOwner(log.name) : notOwnedHere(log.name, owner);
     if (request.kind === "settle") {
@@ -188,7 +191,10 @@ export class LogAppends implements AppendOperations {
     const asked = calls.request(log, owner, request, ownerLimits.settleWaitMs);
     return await asked.then(
       ({ kind }) => kind === "done",
-      () => false,
+      (error) => {
+        if (error instanceof CallDenied) throw error; // The owner may be well: its ledger is left alone.
+        return false;
+      },
     );
   }
 

@@ -37,8 +37,8 @@ export type OwnerAnswer =
 
 /**
  * Port: the `append` functions of other regions. A call that rejects got no answer; its error's side effects
- * are "none" only if it certainly was not delivered. Too much to do over there is an answer. An append is
- * delivered once at most, whatever is lost on the way.
+ * are "none" only if it certainly was not delivered. Too much to do over there is an answer. A call that this
+ * process may not make rejects with `CallDenied`. An append is delivered once at most, whatever is lost.
  */
 export interface RegionAppends {
   /** `request` is served or refused there, never forwarded again. */

@@ -6,7 +6,8 @@ import { lastAtOrBelow, type SegmentAt } from "./segments.ts";
 
 /**
  * Whether the owner of the last segment has owned the log since `sinceMs`, wall time in ms, or through so
- * many segments that it may count as that. What was trimmed tells nothing any more.
+ * many segments that it may count as that. What was trimmed tells nothing any more, and an empty segment that
+ * was replaced (24) does not tell whose it was.
  */
 export async function isOwnedSince(
   metadata: MetadataStore,
@@ -21,6 +22,7 @@ export async function isOwnedSince(
     if (earliest.first === 0) return false;
     const before = await lastAtOrBelow(metadata, log, (earliest.first - 1) as SeqNum, "consistent");
     if (before?.kind !== "segment" || before.item.ownerRegion !== ownerRegion) return false;
+    if (before.item.number !== earliest.item.number - 1) return false; // one in between was replaced, empty
     earliest = before;
   }
   return true;

@@ -1,16 +1,19 @@
 /**
  * One region's calls to the owners of logs, and what it learns from them. An answer is a sign of life, a late
- * one and a refusal too; a call that ran out of the caller's patience says nothing, for it may be slow. Only
- * questions that cost the owner nothing, and calls that failed, are evidence.
+ * one and a refusal too; a call that ran out of the caller's patience says nothing, for it may be slow, and
+ * nor does one that this region may not make. Only questions that cost the owner nothing, and calls that
+ * failed, are evidence.
  */
-import { unavailable } from "../errors.ts";
+import { CallDenied, unavailable } from "../errors.ts";
 import type { LogIncarnation, Region } from "../ids.ts";
 import { limits } from "../limits.ts";
-import type { Timer } from "../ports.ts";
+import type { TopologyStates } from "../placement/placement.ts";
+import type { Clock, Timer } from "../ports.ts";
 import { within } from "../waiting.ts";
 import type { ForwardAnswer, LogPorts, OwnerAnswer, OwnerRequest, RegionAppends } from "./log-ports.ts";
 import type { AppendRequest } from "./operations.ts";
 import type { OwnerEvidence } from "./owner-evidence.ts";
+import { ownerLimits } from "./owner-limits.ts";
 import { countAnswer, countFailure, countLived, judgeSilence } from "./owner-silence.ts";
 import type { LogIdentity } from "./start-segment.ts";
 import type { LeasePorts } from "./writer-lease.ts";
@@ -53,8 +56,11 @@ export class OwnerCalls {
     return !this.isAccepting(owner) && this.isAccepting(by);
   }
 
+  /** What a process learnt before it was frozen moves no log when it thaws: it counts as never said. */
   isAccepting(region: Region): boolean {
-    return (this.ports.topology.states?.().regions.get(region) ?? "accepting") === "accepting";
+    const states = this.ports.topology.states?.();
+    if (states === undefined || isOld(this.ports.clock, states)) return true;
+    return (states.regions.get(region) ?? "accepting") === "accepting";
   }
 
   /**
@@ -81,13 +87,14 @@ export class OwnerCalls {
     }
   }
 
-  /** Undefined: it did not answer. Those who ask at the same time ask once. */
+  /** Undefined: it did not answer. Those who ask at the same time ask once. Throws `CallDenied`. */
   async canOwn(log: LogIncarnation, owner: Region): Promise<boolean | undefined> {
     const asking = this.#asking.get(owner) ?? this.#ask(log, owner);
     this.#asking.set(owner, asking);
     try {
       return await within(this.ports.clock, limits.ownerAskTimeoutMs, `asking ${owner}`, () => asking.answer);
-    } catch {
+    } catch (error) {
+      if (error instanceof CallDenied) throw error;
       await this.#askFailed(asking, log, owner);
       return undefined;
     } finally {
@@ -138,7 +145,7 @@ export class OwnerCalls {
     } catch (error) {
       const nowMs = clock.monotonicMs();
       if (nowMs >= giveUpAtMs) this.evidence.noteSlow(owner);
-      else {
+      else if (!(error instanceof CallDenied)) {
         const counted = () => this.#failed(log.log, owner, sentAtMs);
         await within(clock, giveUpAtMs - nowMs, "counting a failure", counted).catch(() => {});
       }
@@ -172,7 +179,7 @@ export class OwnerCalls {
       };
       const look = async () => {
         if (clock.monotonicMs() >= giveUpAtMs) return; // nobody waits any more
-        const failed = (await this.canOwn(log, owner)) === undefined;
+        const failed = (await this.canOwn(log, owner).catch(noEvidence)) === undefined;
         const isSilent = failed && (await this.isSilent(log, owner));
         if (isOver) return;
         if (isSilent) return over(() => reject(unavailable(`${owner} has fallen silent`)));
@@ -212,4 +219,13 @@ export class OwnerCalls {
   async #count(log: LogIncarnation, owner: Region): Promise<void> {
     if (this.#leases !== undefined) await countFailure(this.#leases, log, owner);
   }
+}
+
+/** Nothing was learnt of the owner, so its answer is waited for. */
+const noEvidence = () => false;
+
+function isOld(clock: Clock, { readAt }: TopologyStates): boolean {
+  if (readAt === undefined) return false;
+  const agesMs = [clock.nowMs() - readAt.wallMs, clock.monotonicMs() - readAt.monotonicMs];
+  return !agesMs.every((ageMs) => ageMs >= 0 && ageMs < ownerLimits.regionStatesAgeMaxMs);
 }

@@ -24,6 +24,11 @@ export const ownerLimits = {
   settleWaitMs: 1_500,
   /** Pause before a region that is draining, or cannot own, tries again to hand a log over. */
   handOverPauseMs: 2_000,
+  /**
+   * Age from which what operators said of regions moves no log: several times the age at which a process
+   * reads it anew, so only one that was frozen, or reaches no metadata, is that far behind.
+   */
+  regionStatesAgeMaxMs: 60_000,
 } as const;
 
 assert(

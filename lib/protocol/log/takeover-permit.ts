@@ -9,7 +9,12 @@ import type { Clock } from "../ports.ts";
 export class TakeoverPermit {
   #given: { readonly from: Region; readonly untilMs: number } | undefined;
 
-  constructor(private readonly clock: Clock) {}
+  constructor(
+    private readonly clock: Clock,
+    from?: Region,
+  ) {
+    this.give(from);
+  }
 
   /** Undefined leaves it as it is. */
   give(from: Region | undefined): void {

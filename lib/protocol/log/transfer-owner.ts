@@ -26,6 +26,7 @@ import { checkRegion, knownRegions } from "./prefer-region.ts";
 import { restartPause } from "./restart-pause.ts";
 import { lastItem } from "./segments.ts";
 import type { LogIdentity } from "./start-segment.ts";
+import { TakeoverPermit } from "./takeover-permit.ts";
 
 export class OwnerTransfer {
   /** Logs that this process is handing over (K2). */
@@ -88,7 +89,7 @@ export class OwnerTransfer {
     this.#noteTry(log.log, nowMs);
     for (const other of knownRegions(topology)) {
       if (other === region || !this.calls.isAccepting(other)) continue;
-      if ((await this.calls.canOwn(log.log, other)) !== true) continue;
+      if ((await this.calls.canOwn(log.log, other).catch(() => undefined)) !== true) continue;
       const left = this.#leaveTo(log, writer, other);
       const moved = await left.then(
         () => true,
@@ -162,7 +163,8 @@ export class OwnerTransfer {
 
   /** The next owner's part, here or there. */
   async #elect(log: LogIdentity, to: Region, from: Region | undefined): Promise<Ownership> {
-    if (to === this.ports.region) return await takeOver(this.ports, log, from);
+    if (to === this.ports.region)
+      return await takeOver(this.ports, log, new TakeoverPermit(this.ports.clock, from));
     const request = { kind: "take-over", log: log.name, ...(from === undefined ? {} : { from }) } as const;
     return checkDone(await this.#ask(log, to, request)) ?? {};
   }

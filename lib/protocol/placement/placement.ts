@@ -13,6 +13,11 @@ export type BookieState = "writable" | "read-only" | "lost";
 export interface TopologyStates {
   readonly bookies: ReadonlyMap<BookieId, BookieState>;
   readonly regions: ReadonlyMap<Region, RegionState>;
+  /**
+   * When the reading of it began, by both of the process's own clocks, in ms: either may stand still in one
+   * that is frozen. Absent: it is never old.
+   */
+  readonly readAt?: { readonly wallMs: number; readonly monotonicMs: number };
 }
 
 export interface EnsembleRequest {

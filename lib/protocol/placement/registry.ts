@@ -4,8 +4,10 @@
  *
  * Y1 `bookies` and `states` answer at once, from the last copy that was read.
  * Y2 A copy that is older than the refresh interval is read anew in the background; a failed read keeps it.
- * Y3 What it says moves new copies only: nothing about safety rests on how old it is.
+ * Y3 Nothing about safety rests on how old it is. It moves new copies; what moves logs looks at its age, too.
  * Y4 A copy never takes the place of one whose reading began later.
+ * Y5 Who waits for the first copy waits for one reading, however many they are; one that failed is not
+ *    remembered, and the next who waits begins another.
  */
 import type { BookieId, Region } from "../ids.ts";
 import {
@@ -29,6 +31,7 @@ export class Registry implements Topology {
   #newest = 0;
   #readAtMs = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
+  #first: Promise<void> | undefined;
 
   /** `initial`: the bookies that the process was told of when it started, until the first copy is read. */
   constructor(
@@ -48,9 +51,21 @@ export class Registry implements Topology {
     return this.#states;
   }
 
-  /** Reads the registry now, consistently: before a process's first ledger. Throws what the store throws. */
+  /** Reads the registry now, consistently. Throws what the store throws. */
   async load(): Promise<void> {
     await this.#read("consistent");
+  }
+
+  /**
+   * Resolves once any copy was read, which one more reading sees to: before a process's first ledger, and
+   * begun when the process starts (Y5). Throws what the store throws.
+   */
+  async ready(): Promise<void> {
+    if (this.#newest > 0) return;
+    this.#first ??= this.#read("stale").finally(() => {
+      this.#first = undefined;
+    });
+    await this.#first;
   }
 
   #refreshIfOld(): void {
@@ -64,7 +79,9 @@ export class Registry implements Topology {
   }
 
   async #read(consistency: "consistent" | "stale"): Promise<void> {
-    this.#readAtMs = this.ports.clock.monotonicMs();
+    const { clock } = this.ports;
+    const readAt = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
+    this.#readAtMs = readAt.monotonicMs;
     this.#begun++;
     const ordinal = this.#begun;
     const { regions, bookies } = await readRegistry(this.ports.metadata, consistency);
@@ -72,6 +89,7 @@ export class Registry implements Topology {
     this.#newest = ordinal;
     this.#bookies = bookies.map((item) => item.address);
     this.#states = {
+      readAt,
       bookies: new Map<BookieId, BookieState>(bookies.map((item) => [item.address.id, item.state])),
       regions: new Map<Region, RegionState>(regions.map((item) => [item.region, item.state])),
     };

@@ -15,7 +15,9 @@ import { CreateBucketCommand } from "@aws-sdk/client-s3";
 import { lambdaClient, s3Client } from "../../../lib/adapters/aws/aws-clients.ts";
 import { bundleFunctions, type FunctionName } from "../../../lib/bundles/function-bundles.ts";
 import {
+  type BookieAccess,
   type BookieEntry,
+  bookieAccesses,
   bookieVariables,
   type RegionSettings,
   regionVariables,
@@ -102,6 +104,11 @@ export class DeployedFunctions {
   }
 }
 
+/** The same bookie, as `read` is told of it. */
+export function asReader(bookie: BookieEntry): BookieEntry {
+  return { ...bookie, functionName: bookie.functionName.replace("bookie", "reader") };
+}
+
 async function deployed<T>(
   emulator: MiniStack,
   code: ReadonlyMap<FunctionName, Buffer>,
@@ -124,25 +131,32 @@ async function deployed<T>(
     const client = lambdaClient(region, PATIENT, endpointOf(emulator));
     clients.set(region, client);
     const leaseTable = (await newTable(emulator, ["pk"], region)).table.name;
-    const settings: RegionSettings = {
+    const settings = (access: BookieAccess): RegionSettings => ({
       deployment: "emulated",
       logLevel: "INFO",
       regions: REGIONS.map((one) => ({ region: one, appendFunction: "append" })),
-      bookies,
+      bookies: access === "read" ? bookies.map(asReader) : bookies,
       metadata: { table: metadata, mode: "home", homeRegion: HOME, replicas: [HOME] },
       leaseTable,
       defaultReplication: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },
-    };
+      reads: "buffered",
+    });
     for (const name of ["append", "read", "auditor"] as const) {
-      await create(client, name, code.get(name), regionVariables(settings));
+      const variables = regionVariables(settings(name === "read" ? "read" : "write"));
+      await create(client, name, code.get(name), variables);
     }
-    for (const { id, functionName } of bookies.filter((one) => one.region === region)) {
+    for (const bookie of bookies.filter((one) => one.region === region)) {
+      const { id, functionName } = bookie;
       const bucket = `slots-${region}-${functionName}-${metadata.slice(-8)}`;
       await s3Client(region, PATIENT, true, endpointOf(emulator)).send(
         new CreateBucketCommand({ Bucket: bucket }),
       );
-      const variables = bookieVariables({ deployment: "emulated", logLevel: "INFO", bookieId: id, bucket });
-      await create(client, functionName, code.get("bookie"), variables);
+      for (const access of bookieAccesses) {
+        const { functionName: name } = access === "read" ? asReader(bookie) : bookie;
+        const common = { deployment: "emulated", logLevel: "INFO", storageClass: "STANDARD_IA" } as const;
+        const settings = { ...common, bookieId: id, bucket, access };
+        await create(client, name, code.get("bookie"), bookieVariables(settings));
+      }
     }
   }
   return made(clients, bookies);

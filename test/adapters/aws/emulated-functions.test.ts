@@ -1,7 +1,7 @@
 /** The bundled functions on the emulator: two regions that append, forward, read, audit and take over. */
 import { createServer } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { DeployedFunctions } from "./deployed-functions.ts";
+import { asReader, DeployedFunctions } from "./deployed-functions.ts";
 import { overEmulator } from "./emulator.ts";
 
 const [EAST, WEST] = ["us-east-1", "eu-west-1"];
@@ -15,7 +15,8 @@ await overEmulator((emulator) => {
     afterAll(() => functions?.close());
 
     it("rule 21: before its bucket is marked a bookie says nothing; a deployment's step marks it", async () => {
-      for (const { id, region, functionName } of functions.bookies) {
+      for (const bookie of functions.bookies) {
+        const { id, region, functionName } = bookie;
         const event = { format: 1, bookie: id, operation: "read", ledgerId: 0, entryId: 0 };
         expect(await functions.invoke(region, functionName, event)).toMatchObject({
           failure: { code: "unavailable" },
@@ -25,10 +26,32 @@ await overEmulator((emulator) => {
           format: 1,
           answer: { kind: "nothing" },
         });
+        expect(await functions.invoke(region, asReader(bookie).functionName, event)).toEqual({
+          format: 1,
+          answer: { kind: "nothing" },
+        });
       }
       for (const region of [EAST, WEST]) {
         expect(await deploymentStep(functions, region, "auditor")).toMatchObject({ Status: "SUCCESS" });
       }
+    });
+
+    it("a bookie's reading function answers reads, and refuses each call that writes", async () => {
+      const [bookie] = functions.bookies;
+      if (bookie === undefined) throw new Error("there are bookies");
+      const { id, region, functionName } = asReader(bookie);
+      const ask = (call: object) =>
+        functions.invoke(region, functionName, { format: 1, bookie: id, ledgerId: 77, ...call });
+      for (const call of writingCalls) {
+        expect(await ask(call)).toMatchObject({
+          failure: { code: "unavailable", sideEffects: "none", retryable: false },
+        });
+      }
+      expect(await ask({ operation: "tail" })).toEqual({ format: 1, answer: { kind: "tail" } });
+      const nothing = { format: 1, answer: { kind: "nothing" } };
+      expect(await ask({ operation: "read", entryId: 0 })).toEqual(nothing);
+      const [slots] = [await ask({ operation: "read-several", entryIds: [0] })];
+      expect(slots).toMatchObject({ answer: { kind: "slots", slots: [{ kind: "nothing" }] } });
     });
 
     it("a log is created, appended to and read strongly in the other region", async () => {
@@ -94,6 +117,11 @@ await overEmulator((emulator) => {
     }
   });
 });
+
+const writingCalls = [
+  ...["fence", "forget"].map((operation) => ({ operation })),
+  ...["recovery-read", "seal", "delete-entries"].map((operation) => ({ operation, entryId: 0 })),
+];
 
 function bodiesOf(reply: { readonly body: unknown }): string[] {
   return (reply.body as { records: { body: string }[] }).records.map(({ body }) => body);

@@ -9,7 +9,7 @@ import { FORWARD_WAITS, lambdaClient } from "../../../lib/adapters/aws/aws-clien
 import { replyTo } from "../../../lib/adapters/aws/call-envelope.ts";
 import { LambdaAppends, lambdaSettler } from "../../../lib/adapters/aws/lambda-appends.ts";
 import { encodeAck, encodeOwnership } from "../../../lib/adapters/aws/owner-call.ts";
-import { FencelineError } from "../../../lib/protocol/errors.ts";
+import { CallDenied, FencelineError } from "../../../lib/protocol/errors.ts";
 import {
   entryId,
   logIncarnation,
@@ -152,6 +152,53 @@ describe("calls of another region's append function", () => {
   });
 });
 
+describe("F5, L2: what Lambda says in the function's place", () => {
+  const calls: readonly ((appends: LambdaAppends) => Promise<unknown>)[] = [
+    (appends) => appends.append(WEST, request),
+    (appends) => appends.canOwn(WEST, logIncarnation("l1")),
+    (appends) => appends.ask(WEST, { kind: "settle", log: LOG }),
+    (appends) => appends.settle(WEST, LOG, 1_000),
+  ];
+
+  it.each([
+    dynamoError(403, "AccessDeniedException"),
+    dynamoError(403, "InvalidSignatureException"),
+    dynamoError(400, "UnrecognizedClientException"),
+    dynamoError(401, "Unauthorized"),
+    Object.assign(new Error("no credentials"), { name: "CredentialsProviderError" }),
+  ])("a call that this region may not make is its own fault, and told as such: %j", async (reply) => {
+    for (const call of calls) {
+      const { appends, service } = over(inOrder(reply));
+      const error = await call(appends).catch((reason) => reason);
+      expect(error).toBeInstanceOf(CallDenied);
+      expect(error).toMatchObject({ code: "unavailable", sideEffects: "none", retryable: false });
+      expect(String(error)).toContain("append-us-west-2 in us-west-2");
+      expect(String(error)).toContain("lambda:InvokeFunction");
+      expect(service.requests).toHaveLength(1);
+    }
+  });
+
+  it("a function that is not there is silent, as one that died is: its region cannot serve", async () => {
+    for (const call of calls) {
+      const { appends } = over(inOrder(dynamoError(404, "ResourceNotFoundException")));
+      const error = await call(appends).catch((reason) => reason);
+      expect(error).not.toBeInstanceOf(CallDenied);
+      expect(error).toMatchObject({ code: "unavailable", sideEffects: "none", retryable: true });
+    }
+  });
+
+  it("a denial that the function itself met is its answer, and not this region's", async () => {
+    const { appends } = over(
+      answering(async () => {
+        throw new CallDenied("the owner may not call its bookie");
+      }),
+    );
+    const answer = await appends.append(WEST, request);
+    expect(answer).toMatchObject({ kind: "refused", error: { code: "unavailable", retryable: false } });
+    expect(answer.kind === "refused" && answer.error).not.toBeInstanceOf(CallDenied);
+  });
+});
+
 describe("what a region says of itself (O1, F2)", () => {
   it("a question is waited for longer than its asker waits: a late answer is a sign of life", async () => {
     const waits: unknown[] = [];
@@ -194,24 +241,23 @@ describe("what a region says of itself (O1, F2)", () => {
 });
 
 describe("rule 14: a tail is settled", () => {
-  it("by the owner's region, and by one's own if that is silent", async () => {
-    const asked: string[] = [];
-    const { appends } = over(async (made) => {
-      asked.push(made.path);
-      if (made.path.includes("append-us-west-2")) throw timeout();
+  it("by one's own region's function alone, whoever owns the log: that one asks the owner", async () => {
+    const asked: [path: string, call: AppendCall][] = [];
+    const { appends } = over(async ({ path, body }) => {
+      asked.push([path, decodeAppendCall(JSON.parse(body))]);
       return json({ format: 1, answer: null });
     });
-    await lambdaSettler(appends, EAST).settle(WEST, LOG);
-    expect(asked.map((path) => /append-[a-z0-9-]+/.exec(path)?.[0])).toEqual([
-      "append-us-west-2",
-      "append-us-east-1",
+    await lambdaSettler(appends, EAST).settle(WEST, logName("orders"));
+    expect(asked).toEqual([
+      [expect.stringContaining("append-us-east-1"), { operation: "settle", log: "orders" }],
     ]);
   });
 
   it("and rejects if nobody could", async () => {
-    const { appends } = over(inOrder(timeout()));
-    await expect(lambdaSettler(appends, EAST).settle(EAST, LOG)).rejects.toMatchObject({
+    const { appends, service } = over(inOrder(timeout()));
+    await expect(lambdaSettler(appends, EAST).settle(WEST, LOG)).rejects.toMatchObject({
       code: "unavailable",
     });
+    expect(service.requests).toHaveLength(1);
   });
 });

@@ -6,6 +6,7 @@ import { LambdaBookie } from "../../../lib/adapters/aws/lambda-bookie.ts";
 import { LambdaBookies } from "../../../lib/adapters/aws/lambda-bookies.ts";
 import type { LambdaFunction } from "../../../lib/adapters/aws/lambda-call.ts";
 import { MemoryEntryStore } from "../../../lib/adapters/memory/memory-entry-store.ts";
+import type { BookieAccess } from "../../../lib/environment.ts";
 import { answerBookieCall } from "../../../lib/lambda/answer-bookie-call.ts";
 import { StoredBookie, setUpStorage } from "../../../lib/protocol/bookie/stored-bookie.ts";
 import { CallAbort } from "../../../lib/protocol/call-abort.ts";
@@ -39,9 +40,9 @@ function over(script: Script) {
 
 /** Its function, called as Lambda calls it. */
 const served =
-  (bookie: Bookie): Script =>
+  (bookie: Bookie, access?: BookieAccess): Script =>
   async ({ body }) =>
-    json(await answerBookieCall(bookie, JSON.parse(body)));
+    json(await answerBookieCall(bookie, JSON.parse(body), access));
 
 /** The same without the SDK's own work: a contract makes calls by the ten thousands. */
 function calling(bookie: Bookie): Bookie {
@@ -112,12 +113,17 @@ describe("rule 21: what is not an answer is unknown", () => {
     ["half of a payload", { status: 200, body: '{"format":1,"ans' }, "possible"],
     ["a throttle", dynamoError(429, "TooManyRequestsException"), "none"],
     ["a function that is not there", dynamoError(404, "ResourceNotFoundException"), "none"],
+    ["a call that may not be made", dynamoError(403, "AccessDeniedException"), "none"],
+    ["credentials that ran out", dynamoError(403, "ExpiredTokenException"), "none"],
     ["a refused connection", networkError("ECONNREFUSED"), "none"],
   ])("%s", async (_, reply, sideEffects) => {
     const calls: ((bookie: Bookie) => Promise<unknown>)[] = [
       (bookie) => bookie.read(L, E0),
       (bookie) => bookie.recoveryRead(L, E0),
       (bookie) => bookie.add(new Scope().entry(L, 0)),
+      (bookie) => bookie.fence(L),
+      (bookie) => bookie.seal(L, E0),
+      (bookie) => bookie.tail(L),
       (bookie) => bookie.forget(L),
     ];
     for (const call of calls) {
@@ -157,6 +163,50 @@ describe("rule 21: what is not an answer is unknown", () => {
       code: "unavailable",
       sideEffects: "possible",
     });
+  });
+});
+
+describe("a bookie's function that was deployed for reading", () => {
+  const scope = new Scope();
+  const writing: readonly [what: string, call: (bookie: Bookie) => Promise<unknown>][] = [
+    ["an add", (bookie) => bookie.add(scope.entry(L, 1))],
+    ["an add of recovery's", (bookie) => bookie.recoveryAdd(scope.entry(L, 1))],
+    ["a recovery read of an entry", (bookie) => bookie.recoveryRead(L, E0)],
+    ["a recovery read of an empty slot", (bookie) => bookie.recoveryRead(L, entryId(1))],
+    ["a fence", (bookie) => bookie.fence(L)],
+    ["a seal", (bookie) => bookie.seal(L, entryId(1))],
+    ["a deletion of entries", (bookie) => bookie.deleteEntries(L, E0)],
+    ["a deletion of everything", (bookie) => bookie.forget(L)],
+  ];
+
+  async function reader() {
+    const store = new MemoryEntryStore();
+    await setUpStorage(store, storage);
+    const stored = new StoredBookie({ id, storage, store, clock: new TestClock() });
+    const entry = scope.entry(L, 0);
+    await stored.add(entry);
+    return { store, entry, bookie: over(served(stored, "read")).bookie };
+  }
+
+  it.each(writing)("rule 21: %s is refused without effect, and is no negative", async (_, call) => {
+    const { store, bookie } = await reader();
+    const before = await store.list({ limit: 100 });
+    await expect(call(bookie)).rejects.toMatchObject({
+      code: "unavailable",
+      sideEffects: "none",
+      retryable: false,
+      message: expect.stringContaining("this function reads"),
+    });
+    expect(await store.list({ limit: 100 })).toEqual(before);
+  });
+
+  it("answers everything that changes nothing", async () => {
+    const { entry, bookie } = await reader();
+    const found = await bookie.read(L, E0);
+    expect(found.kind === "entry" && isIdentical(found.entry, entry)).toBe(true);
+    const slots = await bookie.readSeveral?.(L, [E0, entryId(1)]);
+    expect(slots?.map((slot) => slot?.kind)).toEqual(["entry", "nothing"]);
+    expect((await bookie.tail(L)).highest?.header.entryId).toBe(0);
   });
 });
 

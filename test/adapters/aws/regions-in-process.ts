@@ -15,7 +15,9 @@ import { regionWorld } from "../../../lib/lambda/region-world.ts";
 import { StoredBookie, setUpStorage } from "../../../lib/protocol/bookie/stored-bookie.ts";
 import { bookieId } from "../../../lib/protocol/ids.ts";
 import { registerBookie } from "../../../lib/protocol/placement/registry.ts";
+import type { Bookie } from "../../../lib/protocol/ports.ts";
 import type { MiniStack } from "../../e2e/ministack.ts";
+import { asReader } from "./deployed-functions.ts";
 import { clock, endpointOf, newBucket, newTable, PATIENT, random } from "./emulator.ts";
 import type { FaultLayer } from "./fault-layer.ts";
 
@@ -42,8 +44,13 @@ export async function regionsInProcess(emulator: MiniStack, faults: FaultLayer):
       };
     }),
   );
-  for (const one of bookies)
-    functions.set(`${one.region} ${one.functionName}`, await bookie(emulator, faults, one));
+  for (const one of bookies) {
+    const stored = await bookie(emulator, faults, one);
+    functions.set(`${one.region} ${one.functionName}`, (event) => answerBookieCall(stored, event));
+    functions.set(`${one.region} ${asReader(one).functionName}`, (event) =>
+      answerBookieCall(stored, event, "read"),
+    );
+  }
   const clients: LogClient[] = [];
   for (const region of REGIONS) {
     const settings: RegionSettings = {
@@ -54,11 +61,14 @@ export async function regionsInProcess(emulator: MiniStack, faults: FaultLayer):
       metadata: { table: metadata, mode: "home", homeRegion: HOME, replicas: [HOME] },
       leaseTable: (await newTable(emulator, ["pk"], region)).table.name,
       defaultReplication: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },
+      reads: "buffered",
     };
     const world = regionWorld(settings, region, "append", aws);
     for (const one of world.bookies) await untilDone(() => registerBookie(world.ports, one));
     const append = new AppendFunction(world, `append ${region}`);
-    const read = new ReadFunction(regionWorld(settings, region, "read", aws));
+    const read = new ReadFunction(
+      regionWorld({ ...settings, bookies: bookies.map(asReader) }, region, "read", aws),
+    );
     functions.set(`${region} append`, (event) => append.serve(event, {} as Context));
     clients.push(clientOf(region, append, read));
   }
@@ -85,14 +95,13 @@ function faultyClients(
   };
 }
 
-async function bookie(emulator: MiniStack, faults: FaultLayer, entry: BookieEntry): Promise<Served> {
+async function bookie(emulator: MiniStack, faults: FaultLayer, entry: BookieEntry): Promise<Bookie> {
   const { client, bucket } = await newBucket(emulator);
   const store = new S3EntryStore({ client, bucket, clock, random });
   const storage = storageOf(entry.id);
   await setUpStorage(store, storage);
   faults.underS3(client);
-  const stored = new StoredBookie({ id: bookieId(entry.id), storage, store, clock });
-  return (event) => answerBookieCall(stored, event);
+  return new StoredBookie({ id: bookieId(entry.id), storage, store, clock });
 }
 
 /** Requests as API Gateway passes them on: what changes something to `append`, the rest to `read`. */

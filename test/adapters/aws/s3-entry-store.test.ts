@@ -7,6 +7,7 @@ import { encodeStoreValue } from "../../../lib/formats/store-value-format.ts";
 import { CallAbort } from "../../../lib/protocol/call-abort.ts";
 import { entryId, ledgerId } from "../../../lib/protocol/ids.ts";
 import type { StoreKey, StoreValue } from "../../../lib/protocol/ports.ts";
+import { Scope } from "../../contracts/scope.ts";
 import {
   hurried,
   inOrder,
@@ -136,6 +137,37 @@ describe("get", () => {
     await got;
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(service.requests).toHaveLength(1);
+  });
+});
+
+describe("S5: the storage class", () => {
+  const scope = new Scope();
+  const entry = scope.entry(ledgerId(7), 0);
+  const values: readonly StoreValue[] = [
+    { kind: "original", entry },
+    { kind: "recovered", entry },
+    TOMBSTONE,
+    { kind: "fence" },
+    { kind: "incarnation", storage: "s1" },
+  ];
+
+  it.each(["STANDARD_IA", "INTELLIGENT_TIERING"] as const)("%s is asked for entries alone", async (one) => {
+    for (const value of values) {
+      const service = new ScriptedService(inOrder(OK));
+      const client = s3Client("us-east-1", S3_WAITS, true, service.config);
+      const store = new S3EntryStore({ client, bucket: "slots", storageClass: one, ...hurried });
+      await store.putIfAbsent(SLOT, value);
+      await store.put(SLOT, value);
+      const wanted = value.kind === "original" || value.kind === "recovered" ? one : undefined;
+      const asked = service.requests.map(({ headers }) => headers["x-amz-storage-class"]);
+      expect(asked).toEqual([wanted, wanted]);
+    }
+  });
+
+  it("is S3's own where none is given", async () => {
+    const { store, service } = storeOver(inOrder(OK));
+    await store.putIfAbsent(SLOT, { kind: "original", entry });
+    expect(service.requests[0]?.headers).not.toHaveProperty("x-amz-storage-class");
   });
 });
 

@@ -140,6 +140,26 @@ describe("a process's copy", () => {
     expect(names(registry)).toEqual(["b.1"]);
   });
 
+  test("Y5: many who wait for the first copy wait for one reading, and nobody once it is there", async () => {
+    const registry = open();
+    await Promise.all([registry.ready(), registry.ready(), registry.ready()]);
+    expect(queries).toEqual(["regions stale", "bookies stale"]);
+    await clock.advance(limits.registryAgeMaxMs);
+    await registry.ready();
+    expect(queries).toHaveLength(2);
+  });
+
+  test("Y5: a first reading that failed is told, and begun anew by the next who waits", async () => {
+    const registry = open();
+    before = () => Promise.reject(unavailable("silent"));
+    await expect(Promise.all([registry.ready(), registry.ready()])).rejects.toThrow(FencelineError);
+    before = async () => {};
+    queries = [];
+    await registry.ready();
+    expect(queries).toHaveLength(2);
+    expect(names(registry)).toEqual([]);
+  });
+
   test.each([499, 500, 501, 1_203])("%i bookies are all read", async (many) => {
     const all = topology(`a:${many}`);
     for (const one of all) await registerBookie(ports, one);

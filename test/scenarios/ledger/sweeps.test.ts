@@ -1,5 +1,6 @@
 /** The two sweeps of rule 15, step by step: what authorises them, what each takes, what keeps the item. */
 import { describe, expect, test } from "vitest";
+import { entryId } from "../../../lib/protocol/ids.ts";
 import { ledgerKey } from "../../../lib/protocol/items.ts";
 import { sweepEntries, sweepSeal } from "../../../lib/protocol/ledger/collect-ledger.ts";
 import { markDeleted } from "../../../lib/protocol/ledger/delete-ledger.ts";
@@ -81,6 +82,33 @@ describe("rule 15: the first sweep", () => {
     for (const end of comesBack) end();
     expect(await first(w)).toEqual({ kind: "swept" });
     for (const name of ["B0", "B1", "B2"]) expect(await kept(w, name)).toEqual(["fence", "tombstone 2"]);
+  });
+
+  test("of a ledger that two recoveries closed takes a Recovered copy behind the end for a seal", async () => {
+    const w = await threeOfFour();
+    await deleted(w);
+    const behind = { kind: "slot", ledgerId: w.theLedger(), entryId: entryId(2) } as const;
+    for (const name of ["B0", "B1"]) {
+      const copy = await w.store(name).get({ ...behind, entryId: entryId(1) });
+      if (copy?.kind !== "original") throw new Error("e1 is not there");
+      // What the other recovery found, and wrote back after the ledger was closed without it.
+      await w.store(name).put(behind, { kind: "recovered", entry: copy.entry });
+    }
+    expect(await first(w)).toEqual({ kind: "swept" });
+    expect(await kept(w, "B0")).toEqual(expect.arrayContaining(["fence", "recovered 2"]));
+  });
+
+  test("never takes an Original behind the end for a seal: somebody may have been told OK", async () => {
+    const w = await threeOfFour();
+    await deleted(w);
+    for (const name of ["B0", "B1"]) {
+      await loseTombstones(w, name);
+      const copy = await w.store(name).get({ kind: "slot", ledgerId: w.theLedger(), entryId: entryId(1) });
+      if (copy === undefined) throw new Error("e1 is not there");
+      await w.store(name).put({ kind: "slot", ledgerId: w.theLedger(), entryId: entryId(2) }, copy);
+    }
+    expect(await first(w)).toEqual({ kind: "not-sealed" });
+    expect(await kept(w, "B0")).toEqual(["fence", "original 0", "original 1", "original 2"]);
   });
 
   test("reaches bookies that were replaced", async () => {

@@ -262,6 +262,17 @@ describe("a log with a preferred region", () => {
     expect(await q.read(0)).toEqual(["a"]);
   });
 
+  test("that was at home for a moment, and empty there, counts as moved again", async () => {
+    const { w, p, q } = await ownedByWest();
+    expect(await q.append("b")).toEqual(["at 1"]);
+    w.world.clock.jump(auditLimits.preferReturnMs);
+    expect(await audit(w)).toMatchObject({ returned: 1 });
+    await w.run(p.appends.transferOwner(LOG, region("west")));
+    expect(await audit(w, "east", "A2")).toMatchObject({ returned: 0 });
+    w.world.clock.jump(auditLimits.preferReturnMs);
+    expect(await audit(w, "east", "A3")).toMatchObject({ returned: 1 });
+  });
+
   test("stays away from a region that is draining", async () => {
     const { w } = await ownedByWest();
     w.world.clock.jump(auditLimits.preferReturnMs);

@@ -209,3 +209,30 @@ test("an append in doubt is answered once its owner counts as silent, not when t
   expect(await q.append("c")).toEqual(["at 2"]);
   expect(w.world.clock.nowMs() - started).toBeLessThan(5_000);
 });
+
+/** Three processes of the west append at once; each new process of the owner needs a while for its start. */
+async function startsColdly(startMs: number) {
+  const { w } = await ownedByEast();
+  const { clock } = w.world;
+  const warmAtMs = clock.nowMs() + startMs;
+  const askers = ["Q", "R", "S"];
+  for (const client of askers) {
+    w.faults.at({ client, port: "region", call: "canOwn" }, "before", Number.POSITIVE_INFINITY, () =>
+      // A question that is asked meanwhile meets another new process.
+      clock.nowMs() < warmAtMs ? pause(clock, startMs) : undefined,
+    );
+  }
+  const appends = askers.map((client) => w.client(client, "west").append(client));
+  for (const outcome of await Promise.all(appends)) expect(outcome[0]).toMatch(/^at /);
+  return await owners(w);
+}
+
+test("an owner whose processes are slow to start keeps its log, though several ask at once", async () => {
+  const startMs = limits.ownerAskTimeoutMs + limits.ownerSilenceMs - limits.ownerRetryPauseMs;
+  expect(await startsColdly(startMs)).toEqual(["east"]);
+});
+
+test("one that takes longer than silence may last has lost it", async () => {
+  const startMs = limits.ownerFailuresMin * (limits.ownerAskTimeoutMs + 2 * limits.ownerRetryPauseMs);
+  expect(await startsColdly(startMs)).toContain("west");
+});

@@ -1,6 +1,8 @@
 /** Stories of logs that go from one region to another by leave of the first. */
 import { describe, expect, test } from "vitest";
 import { region } from "../../../lib/protocol/ids.ts";
+import { limits } from "../../../lib/protocol/limits.ts";
+import { ownerLimits } from "../../../lib/protocol/log/owner-limits.ts";
 import type { RegionState } from "../../../lib/protocol/placement/placement.ts";
 import { LOG, LogWorld } from "./log-world.ts";
 
@@ -106,6 +108,21 @@ describe("a transfer", () => {
     },
   );
 
+  test("whose next owner froze before it took over takes nothing when it thaws: the owner has gone on", async () => {
+    const { w, p, q } = await ownedByEast();
+    const held = w.faults.hold({ client: "Q", port: "metadata", about: w.elections }, "after");
+    const asked = q.appends.serve({ kind: "take-over", log: LOG, from: region("east") });
+    await w.idle();
+    expect(held.calls).not.toEqual([]);
+    w.world.clock.jump(limits.appendDeadlineMs);
+    expect(await p.append("b")).toEqual(["at 1"]);
+    held.release();
+    expect(await w.run(asked)).toMatchObject({ kind: "refused", error: { code: "not_owner" } });
+    expect(await p.append("c")).toEqual(["at 2"]);
+    expect(await owners(w)).toEqual(["east"]);
+    expect(recoveries(w)).toBe(0);
+  });
+
   test("that gives up on a slow append leaves the pen alone from then on", async () => {
     const { w, p } = await ownedByEast();
     const slow = w.faults.hold({ client: "P", port: "bookie", call: "add" }, "after");
@@ -155,6 +172,25 @@ describe("a region that should not own logs, or cannot", () => {
     expect(await q.append("c")).toEqual(["at 2"]);
     expect(await q.read(0)).toEqual(["a", "b", "c"]);
   });
+
+  test.each(["the owner", "another region"])(
+    "in what %s knew before it froze, keeps its log",
+    async (who) => {
+      const { w, p, q } = await ownedByEast();
+      const { clock } = w.world;
+      const readAt = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
+      const states = {
+        bookies: new Map(),
+        regions: new Map([[p.ports.region, "draining" as RegionState]]),
+        readAt,
+      };
+      const client = who === "the owner" ? p : q;
+      client.ports.topology.states = () => states;
+      clock.jump(ownerLimits.regionStatesAgeMaxMs);
+      expect(await client.append("b")).toEqual(["at 1"]);
+      expect(new Set(await owners(w))).toEqual(new Set(["east"]));
+    },
+  );
 
   test("drained with every region: its log stays, and is appended to", async () => {
     const { w, p } = await ownedByEast();

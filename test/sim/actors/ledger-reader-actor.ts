@@ -1,6 +1,7 @@
 /**
  * Reads ledgers of others while they are written and recovered. Its readers keep the metadata they once
- * read, so that some of them are far behind.
+ * read, so that some of them are far behind. Several reads of one process share what it knows, as they do where
+ * readers are deployed.
  */
 import type { LedgerId } from "../../../lib/protocol/ids.ts";
 import { entryId } from "../../../lib/protocol/ids.ts";
@@ -16,20 +17,40 @@ interface Place {
 }
 
 export async function readLedgers(actor: Actor<LedgerReaderPlan>): Promise<void> {
+  const { together = 1 } = actor.plan;
+  const shared = together > 1 ? new Map<LedgerId, LedgerReader>() : undefined;
+  await Promise.all(Array.from({ length: together }, () => readOneByOne(actor, shared)));
+}
+
+async function readOneByOne(
+  actor: Actor<LedgerReaderPlan>,
+  shared: Map<LedgerId, LedgerReader> | undefined,
+): Promise<void> {
   const places = new Map<LedgerId, Place>();
   while (actor.takesOne()) {
     await actor.rest();
     const ledgerId = actor.world.ledgers.pick(actor.random);
     if (ledgerId === undefined) continue;
-    await readOn(actor, placeIn(actor, places, ledgerId));
+    const place = placeIn(actor, places, ledgerId, shared);
+    // Those who share a reader wait at the tail, mostly, or for what will be there after it.
+    if (shared !== undefined && actor.random.chance(0.7))
+      place.next = place.reader.confirmed + actor.random.integer(1, 3);
+    await readOn(actor, place);
   }
 }
 
-function placeIn(actor: Actor<LedgerReaderPlan>, places: Map<LedgerId, Place>, ledgerId: LedgerId): Place {
+function placeIn(
+  actor: Actor<LedgerReaderPlan>,
+  places: Map<LedgerId, Place>,
+  ledgerId: LedgerId,
+  shared: Map<LedgerId, LedgerReader> | undefined,
+): Place {
   const known = places.get(ledgerId);
   if (known !== undefined && actor.random.chance(actor.plan.keeps)) return known;
   const next = known === undefined || actor.random.chance(0.5) ? 0 : known.next;
-  const fresh = { reader: new LedgerReader(actor.ports, ledgerId), next };
+  const reader = shared?.get(ledgerId) ?? new LedgerReader(actor.ports, ledgerId);
+  shared?.set(ledgerId, reader);
+  const fresh = { reader, next };
   places.set(ledgerId, fresh);
   return fresh;
 }

@@ -11,8 +11,10 @@ import { appendToLog } from "./log-appender-actor.ts";
 import { callAppends } from "./log-caller-actor.ts";
 import { endLogs } from "./log-ender-actor.ts";
 import { keepLog } from "./log-keeper-actor.ts";
+import { moveLog } from "./log-mover-actor.ts";
 import { readLog } from "./log-reader-actor.ts";
 import { recoverLog } from "./log-recoverer-actor.ts";
+import { auditRegion } from "./region-auditor-actor.ts";
 
 /** Starts every actor at its time; the result starts a successor of the actor of that name. */
 export function startActors(world: World): Succeed {
@@ -50,6 +52,10 @@ function act(actor: Actor<ActorPlan>): Promise<void> {
       return callAppends(actor as Actor<typeof plan>);
     case "log-keeper":
       return keepLog(actor as Actor<typeof plan>);
+    case "log-mover":
+      return moveLog(actor as Actor<typeof plan>);
+    case "region-auditor":
+      return auditRegion(actor as Actor<typeof plan>);
     case "log-ender":
       return endLogs(actor as Actor<typeof plan>);
     case "log-recoverer":

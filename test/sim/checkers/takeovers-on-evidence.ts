@@ -10,6 +10,7 @@ import { limits } from "../../../lib/protocol/limits.ts";
 import { ownerLimits } from "../../../lib/protocol/log/owner-limits.ts";
 import { chainBefore } from "../chain-before.ts";
 import type { RegionCall } from "../observations.ts";
+import type { SimulatedProcess } from "../simulated-process.ts";
 import type { World } from "../world.ts";
 import type { Checker } from "./checker.ts";
 
@@ -70,7 +71,7 @@ export const takeoversOnEvidence: Checker = {
         if (saysCannotOwn(answer)) heard.cannotOwnAtMs = nowMs;
       },
       emitted(event, process) {
-        if (event.event !== "segment-opened" || !process.name.startsWith("append-")) return;
+        if (event.event !== "segment-opened" || !knowsRegions(process)) return;
         const owner = takenFrom.get(event.ledgerId);
         if (owner === undefined || owner === process.region) return;
         const heard = heardOf(process.region, owner);
@@ -85,6 +86,10 @@ export const takeoversOnEvidence: Checker = {
     };
   },
 };
+
+/** Functions and auditors; old-style writers do not. */
+const knowsRegions = ({ name }: SimulatedProcess): boolean =>
+  name.startsWith("append-") || name.includes("auditor-");
 
 function isAccepting({ table }: World, region: Region): boolean {
   const item = table.get(regionKey(region))?.item;

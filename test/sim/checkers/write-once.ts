@@ -4,13 +4,15 @@
  * sent and never falls from one entry to the next (rules 1, 4, 5).
  */
 import type { LedgerId } from "../../../lib/protocol/ids.ts";
+import { ledgerKey } from "../../../lib/protocol/items.ts";
 import { sameBytes } from "../../../lib/protocol/ledger/entry.ts";
 import type { SealedEntry } from "../../../lib/protocol/ports.ts";
+import type { World } from "../world.ts";
 import type { Checker } from "./checker.ts";
 
 export const writeOnce: Checker = {
   name: "write-once",
-  watch(_world, report) {
+  watch(world, report) {
     const first = new Map<string, SealedEntry>();
     const acknowledged = new Map<LedgerId, number>();
     /** For each ledger and tenure, the last add confirmed that each entry carries. */
@@ -30,7 +32,8 @@ export const writeOnce: Checker = {
       storeChanged({ bookie, key, before, after }) {
         if (key.kind !== "slot" || after === undefined) return;
         const slot = `slot ${key.entryId} of ${bookie}`;
-        if (before?.kind === "original") report(`${slot} held an Original and is replaced`, key.ledgerId);
+        if (before?.kind === "original" && !isCollected(world, key.ledgerId, key.entryId))
+          report(`${slot} held an Original and is replaced`, key.ledgerId);
         if (after.kind !== "original" && after.kind !== "recovered") return;
         if (before !== undefined && after.kind === "original") {
           report(`${slot} held ${before.kind} and becomes an Original`, key.ledgerId);
@@ -54,3 +57,13 @@ export const writeOnce: Checker = {
     };
   },
 };
+
+/**
+ * An entry of a DELETED ledger: its slot was empty between its deletion and a late add, so a write-back that saw
+ * a Tombstone before may come upon that Original. Nobody reads it any more; behind the end nothing is deleted.
+ */
+function isCollected({ table }: World, ledgerId: LedgerId, entry: number): boolean {
+  const item = table.get(ledgerKey(ledgerId))?.item;
+  if (item?.kind !== "ledger") return true;
+  return item.state === "DELETED" && entry <= item.lastEntry;
+}

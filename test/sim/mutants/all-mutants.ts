@@ -10,6 +10,7 @@ import { ownerMutants } from "./owner-mutants.ts";
 import { placementMutants } from "./placement-mutants.ts";
 import { readerMutants } from "./reader-mutants.ts";
 import { recoveryMutants } from "./recovery-mutants.ts";
+import { upkeepMutants } from "./upkeep-mutants.ts";
 import { writerMutants } from "./writer-mutants.ts";
 
 export const allMutants: readonly Mutant[] = [
@@ -23,5 +24,6 @@ export const allMutants: readonly Mutant[] = [
   ...leaseMutants,
   ...ownerMutants,
   ...lifeMutants,
+  ...upkeepMutants,
   ...placementMutants,
 ];

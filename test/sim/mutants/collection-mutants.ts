@@ -3,6 +3,7 @@ import type { Mutant } from "./mutant.ts";
 
 const COLLECT = "lib/protocol/ledger/collect-ledger.ts";
 const DELETE = "lib/protocol/ledger/delete-ledger.ts";
+const READER = "lib/protocol/ledger/ledger-reader.ts";
 const AGE = "lib/protocol/ledger/metadata-age.ts";
 
 const READS_DELETED = `  return item?.kind === "ledger" && item.state === "DELETED" ? item : undefined;`;
@@ -88,6 +89,28 @@ ${READS_DELETED}`,
         file: AGE,
         from: "  return ageMs >= 0 && ageMs < limits.metadataAgeMaxMs;",
         to: "  return ageMs >= 0 || limits.metadataAgeMaxMs > 0;",
+      },
+    ],
+    profiles: ["collection"],
+  },
+  {
+    name: "what-another-read-read-counts-as-fresh",
+    breaks: "L4, rule 15: the metadata that this very read went by",
+    patches: [
+      {
+        file: READER,
+        from: "    return known === undefined || isFresh(this.ports.clock, known.readAtMs);",
+        to: "    return known === undefined || isFresh(this.ports.clock, this.lastReadAtMs);",
+      },
+      {
+        file: READER,
+        from: `    this.#known = read?.item.kind === "ledger"`,
+        to: `    this.lastReadAtMs = readAtMs;\n    this.#known = read?.item.kind === "ledger"`,
+      },
+      {
+        file: READER,
+        from: "  #polls = 0;\n",
+        to: "  #polls = 0;\n  lastReadAtMs = Number.NEGATIVE_INFINITY;\n",
       },
     ],
     profiles: ["collection"],

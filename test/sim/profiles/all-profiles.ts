@@ -20,9 +20,12 @@ import {
   stops,
   wrongClocks,
 } from "./draw-faults.ts";
+import { drawHandOffs } from "./draw-hand-offs.ts";
+import { drawSharing } from "./draw-sharing.ts";
 import { topologyChanges } from "./draw-topology.ts";
 import { drawWorld } from "./draw-world.ts";
 import { drawFunctionPlan, functionProfileNames } from "./function-profiles.ts";
+import type { Variant } from "./variant.ts";
 
 export interface Profile {
   readonly name: string;
@@ -34,6 +37,8 @@ export interface Profile {
   readonly lastsMs?: readonly [least: number, most: number];
   /** Whether bookies and regions come and go. */
   readonly changes?: boolean;
+  /** What some of the plans are made of instead, drawn from a stream of its own: the others stay as they are. */
+  readonly variant?: Variant;
   faults(scene: Scene): Fault[];
 }
 
@@ -116,6 +121,7 @@ export const profiles: readonly Profile[] = [
     name: "collection",
     tails: [0.03, 2_000],
     collects: true,
+    variant: drawSharing,
     faults: (scene) => [
       ...messageFaults(scene, 0.4, 0.1),
       ...stops(scene, scene.random.integer(0, 4), 0.3),
@@ -126,6 +132,7 @@ export const profiles: readonly Profile[] = [
   {
     name: "combined",
     tails: [0.05, 3_000],
+    variant: drawHandOffs,
     faults: (scene) => [
       ...some(scene, 0.4, failedRecoveries),
       ...some(scene, 0.4, (one) => slowActors(one, one.random.integer(1, 3))),
@@ -184,11 +191,17 @@ export function drawPlan(profileName: string, seed: number): Plan {
   const world = drawWorld(random, ...profile.tails, profile.changes);
   const workMs = random.logBetween(...(profile.lastsMs ?? LASTS_MS));
   const stage = { random, world, workMs };
-  const actors =
+  const drawn =
     profile.collects === true ? [...ledgerActors(stage), ...collectors(stage)] : drawActors(stage);
+  const variant = profile.variant?.(seed, stage, drawn);
+  const actors = variant?.actors ?? drawn;
   const calmMs = workMs * 1.2;
-  const faults = profile.faults({ random, world, actors, calmMs });
-  return { seed, profile: profile.name, world, actors, faults, workMs, calmMs, recoverWithinMs: 60_000 };
+  const scene = { random, world, actors, calmMs };
+  const plain = profile.faults(scene);
+  const faults = variant?.faults(scene, plain) ?? plain;
+  const functions = variant?.functions === undefined ? {} : { functions: variant.functions };
+  const times = { workMs, calmMs, recoverWithinMs: 60_000 };
+  return { seed, profile: profile.name, world, ...functions, actors, faults, ...times };
 }
 
 /** The profile of a seed when none is asked for: those without functions take turns; `functions` is the others. */

@@ -10,6 +10,8 @@ import {
   regionOutages,
   rollingOutages,
   type Scene,
+  stops,
+  wrongClocks,
 } from "./draw-faults.ts";
 import {
   callerActors,
@@ -23,15 +25,20 @@ import {
   wrongFunctionClocks,
 } from "./draw-functions.ts";
 import { lateMetadata, lifeActors } from "./draw-lives.ts";
+import { auditedActors, drains, moverActors } from "./draw-upkeep.ts";
 import { drawWorld } from "./draw-world.ts";
 
 interface FunctionProfile {
   readonly name: string;
   readonly tails: readonly [probability: number, ms: number];
+  /** Range of the time in which actors work. */
+  readonly lastsMs?: readonly [least: number, most: number];
   /** Who is there beside the functions. */
   actors?(stage: Stage): ActorPlan[];
   faults(scene: Scene, functions: readonly FunctionsPlan[]): Fault[];
 }
+
+const LASTS_MS: readonly [number, number] = [10_000, 60_000];
 
 const some = (scene: Scene, probability: number, make: () => Fault[]) =>
   scene.random.chance(probability) ? make() : [];
@@ -77,6 +84,41 @@ const functionProfiles: readonly FunctionProfile[] = [
       ...some(scene, 0.2, () => metadataBrownouts(scene, scene.random.integer(1, 4))),
     ],
   },
+  {
+    name: "transfers",
+    tails: [0.02, 500],
+    lastsMs: [20_000, 240_000],
+    actors: (stage) => moverActors(stage, "log-0"),
+    faults: (scene, functions) => [
+      ...some(scene, 0.5, () => drains(scene, scene.random.integer(1, 3))),
+      ...some(scene, 0.4, () => oneWayCuts(scene, scene.random.integer(1, 3))),
+      ...some(scene, 0.3, () => withLeases(regionOutages(scene, 1))),
+      ...some(scene, 0.4, () => leaseOutages(scene, scene.random.integer(1, 3))),
+      ...some(scene, 0.4, () => functionMessageFaults(scene, 0.3, 0.2)),
+      ...some(scene, 0.5, () => stricken(scene, functions)),
+      ...some(scene, 0.4, () => stops(scene, scene.random.integer(1, 4), 0.3)),
+      ...some(scene, 0.3, () => metadataBrownouts(scene, scene.random.integer(1, 4))),
+      ...some(scene, 0.3, () => messageFaults(scene, 0.2, 0.05)),
+    ],
+  },
+  {
+    name: "audits",
+    tails: [0.02, 500],
+    lastsMs: [60_000, 900_000],
+    actors: (stage) => auditedActors(stage),
+    faults: (scene, functions) => [
+      ...some(scene, 0.8, () => stricken(scene, functions)),
+      ...some(scene, 0.6, () => stops(scene, scene.random.integer(2, 8), 0.3)),
+      ...some(scene, 0.4, () => lateMetadata(scene, functions)),
+      ...some(scene, 0.4, () => leasesInDoubt(scene, scene.random.integer(1, 4))),
+      ...some(scene, 0.3, () => leaseOutages(scene, scene.random.integer(1, 3))),
+      ...some(scene, 0.4, () => functionMessageFaults(scene, 0.2, 0.1)),
+      ...some(scene, 0.4, () => messageFaults(scene, 0.2, 0.05)),
+      ...some(scene, 0.3, () => metadataBrownouts(scene, scene.random.integer(1, 4))),
+      ...some(scene, 0.3, () => wrongFunctionClocks(scene, functions)),
+      ...some(scene, 0.2, () => wrongClocks(scene, 2)),
+    ],
+  },
 ];
 
 export const functionProfileNames: readonly string[] = functionProfiles.map(({ name }) => name);
@@ -87,7 +129,7 @@ export function drawFunctionPlan(profileName: string, seed: number): Plan | unde
   if (profile === undefined) return undefined;
   const random = new SeededRandom(seed, `plan ${profile.name}`);
   const world = drawWorld(random, ...profile.tails);
-  const workMs = random.logBetween(10_000, 60_000);
+  const workMs = random.logBetween(...(profile.lastsMs ?? LASTS_MS));
   const functions = functionsOf(random, world);
   const stage = { random, world, workMs };
   const actors = profile.actors?.(stage) ?? callerActors(stage, "log-0");

@@ -1,0 +1,97 @@
+/** The OpenAPI document, made from the routes and the schemas that check their requests. */
+import * as z from "zod/mini";
+import type { RequestSchemas, Route, RouteAnswers } from "./route.ts";
+import { type Schema, schemaNotes } from "./schema.ts";
+import { problem } from "./wire.ts";
+
+const COMPONENTS = "#/components/schemas/";
+
+/** As it is asked for: of a default or a transformation that is what a client sends. */
+const asSent = {
+  metadata: schemaNotes,
+  io: "input",
+  // Of a text that is made into a number the library would leave it out.
+  override: ({ zodSchema, jsonSchema }) => {
+    const value = schemaNotes.get(zodSchema)?.default;
+    if (value !== undefined) jsonSchema.default = value;
+  },
+} as const satisfies Parameters<typeof z.toJSONSchema>[1];
+
+type Json = Record<string, unknown>;
+
+export function openApiDocument(routes: readonly Route[]): Json {
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    paths[route.path] = { ...paths[route.path], [route.method]: operation(route) };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Fenceline",
+      version: "1",
+      description: "A globally replicated, fenced log. Names are URL-encoded; errors are RFC 9457 documents.",
+    },
+    paths,
+    // After the operations, for which all of them were made.
+    components: { schemas: components() },
+  };
+}
+
+function operation({ summary, request, body, answers }: Route): Json {
+  const parameters = parametersOf(request());
+  return {
+    summary,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: body.required, content: contentOf(body.content) } }),
+    responses: responsesOf(answers),
+  };
+}
+
+function parametersOf({ params, query, headers }: RequestSchemas): Json[] {
+  return [...parameters("path", params), ...parameters("query", query), ...parameters("header", headers)];
+}
+
+function parameters(where: "path" | "query" | "header", schema: z.ZodMiniObject | undefined): Json[] {
+  if (schema === undefined) return [];
+  const { properties = {}, required = [] } = z.toJSONSchema(schema, asSent);
+  return Object.entries(properties).map(([name, property]) => {
+    const { description, ...rest } = property as Json;
+    const described = description === undefined ? {} : { description };
+    return { name, in: where, required: required.includes(name), ...described, schema: rest };
+  });
+}
+
+function responsesOf(answers: RouteAnswers): Json {
+  const told = Object.entries(answers).map(([status, { schema, description }]) => [
+    status,
+    { description, content: contentOf({ "application/json": schema }) },
+  ]);
+  const failed = {
+    description: "A problem document (RFC 9457).",
+    content: contentOf({ "application/problem+json": problem }),
+  };
+  return { ...Object.fromEntries(told), default: failed };
+}
+
+function contentOf(schemas: Readonly<Record<string, Schema>>): Json {
+  const entries = Object.entries(schemas);
+  return Object.fromEntries(entries.map(([type, schema]) => [type, { schema: referred(schema()) }]));
+}
+
+/** A reference to a component, or the schema in place if it is none. */
+function referred(schema: z.ZodMiniType): Json {
+  const id = schemaNotes.get(schema)?.id;
+  return id === undefined ? plain(z.toJSONSchema(schema, asSent)) : { $ref: `${COMPONENTS}${id}` };
+}
+
+function components(): Json {
+  const { schemas } = z.toJSONSchema(schemaNotes, { ...asSent, uri: (id) => `${COMPONENTS}${id}` });
+  return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, plain(schema)]));
+}
+
+/** Without what marks a JSON Schema that stands alone. */
+function plain({ $schema: _dialect, $id: _address, ...schema }: Json): Json {
+  return schema;
+}

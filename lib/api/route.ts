@@ -1,0 +1,113 @@
+/**
+ * Routes: what each takes and answers is declared once, and both the checks of its requests and the OpenAPI
+ * document are made from that.
+ *
+ * R1 A handler sees a request only as the route's schemas let it through. Query, path and headers are checked
+ *    in this order; the first that is refused is told.
+ */
+import { Hono } from "hono";
+import type { TypedResponse } from "hono/types";
+import type { StatusCode } from "hono/utils/http-status";
+import type { JSONParsed } from "hono/utils/types";
+import type * as z from "zod/mini";
+import type { ApiContext, ApiEnv } from "./api-env.ts";
+import { once, type Schema, type Wire } from "./schema.ts";
+import { invalidRequest, type RequestPart } from "./validation.ts";
+
+export interface RequestSchemas {
+  readonly query?: z.ZodMiniObject;
+  readonly params?: z.ZodMiniObject;
+  readonly headers?: z.ZodMiniObject;
+}
+
+/** A body, which handlers read under limits of their own: this is for the document alone. */
+export interface RequestBody {
+  readonly required: boolean;
+  /** By media type. */
+  readonly content: Readonly<Record<string, Schema>>;
+}
+
+export interface RouteAnswer<S extends Schema = Schema> {
+  readonly schema: S;
+  readonly description: string;
+}
+
+/** By status. Errors, which are the same for all routes, go without saying. */
+export type RouteAnswers = Readonly<Record<number, RouteAnswer>>;
+
+export interface Route<R extends RequestSchemas = RequestSchemas, A extends RouteAnswers = RouteAnswers> {
+  readonly method: "get" | "put" | "post" | "patch" | "delete";
+  /** As OpenAPI writes it: `/v1/logs/{log}`. */
+  readonly path: string;
+  readonly summary: string;
+  /** Made at the first request of the route. */
+  readonly request: () => R;
+  readonly body?: RequestBody;
+  readonly answers: A;
+}
+
+/** What came in, checked and typed. */
+export type Given<R extends RequestSchemas> = {
+  readonly [P in keyof R]: R[P] extends z.ZodMiniType ? z.output<R[P]> : never;
+};
+
+type Answered<A extends RouteAnswers> = {
+  [S in keyof A & StatusCode]: TypedResponse<JSONParsed<Wire<A[S]["schema"]>>, S, "json">;
+}[keyof A & StatusCode];
+
+export type RouteHandler<R extends RequestSchemas, A extends RouteAnswers> = (
+  c: ApiContext,
+  given: Given<R>,
+) => Promise<Response & Answered<A>>;
+
+/** A route that takes nothing but its path may leave `request` out. */
+export function route<A extends RouteAnswers, R extends RequestSchemas = Record<never, never>>(
+  declared: Omit<Route<R, A>, "request"> & { readonly request?: () => R },
+): Route<R, A> {
+  return { ...declared, request: once(declared.request ?? (() => ({}) as R)) };
+}
+
+export function answer<S extends Schema>(schema: S, description: string): RouteAnswer<S> {
+  return { schema, description };
+}
+
+export function jsonBody(schema: Schema, required = true): RequestBody {
+  return { required, content: { "application/json": schema } };
+}
+
+export class ApiApp extends Hono<ApiEnv> {
+  /** In the order in which they were added. */
+  readonly declared: Route[] = [];
+
+  serve<R extends RequestSchemas, A extends RouteAnswers>(
+    declared: Route<R, A>,
+    handler: RouteHandler<R, A>,
+  ): void {
+    this.declared.push(declared);
+    const path = declared.path.replaceAll(/\{(.+?)\}/g, ":$1");
+    this.on([declared.method], [path], async (c): Promise<Response> => {
+      return await handler(c, checked(declared.request(), c));
+    });
+  }
+}
+
+/** R1. Throws `invalid_request`. */
+function checked<R extends RequestSchemas>({ query, params, headers }: R, c: ApiContext): Given<R> {
+  return {
+    ...(query && { query: checkedPart("query", query, queryOf(c)) }),
+    ...(params && { params: checkedPart("path", params, c.req.param()) }),
+    ...(headers && { headers: checkedPart("header", headers, c.req.header()) }),
+  } as Given<R>;
+}
+
+function checkedPart(part: RequestPart, schema: z.ZodMiniType, given: unknown): unknown {
+  const { success, data, error } = schema.safeParse(given);
+  if (!success) throw invalidRequest(part, error, given);
+  return data;
+}
+
+/** A parameter that is given more than once is a list, which no schema of the surface takes. */
+function queryOf(c: ApiContext): Record<string, string | readonly string[] | undefined> {
+  const given = Object.entries(c.req.queries());
+  return Object.fromEntries(given.map(([name, values]) => [name, values.length === 1 ? values[0] : values]));
+}

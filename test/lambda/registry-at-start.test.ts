@@ -1,0 +1,140 @@
+/**
+ * What a function reads once when it starts, as the append function's rule A2 has it: the registry, over
+ * DynamoDB's client with a scripted service behind it.
+ */
+import { setTimeout } from "node:timers/promises";
+import type { APIGatewayProxyEvent, Context } from "aws-lambda";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { encodeAppendCall } from "../../lib/adapters/aws/append-call.ts";
+import { dynamoDbClient, lambdaClient } from "../../lib/adapters/aws/aws-clients.ts";
+import { SystemRandom } from "../../lib/adapters/node/system-random.ts";
+import type { RegionSettings } from "../../lib/environment.ts";
+import { AppendFunction } from "../../lib/lambda/append-function.ts";
+import { AuditorFunction } from "../../lib/lambda/auditor-function.ts";
+import { regionWorld } from "../../lib/lambda/region-world.ts";
+import { newLogIncarnation } from "../../lib/protocol/ids.ts";
+import {
+  dynamoError,
+  json,
+  type Script,
+  type ScriptedReply,
+  type ScriptedRequest,
+  ScriptedService,
+} from "../adapters/aws/scripted-service.ts";
+
+const settings: RegionSettings = {
+  deployment: "started",
+  logLevel: "ERROR",
+  regions: [{ region: "us-east-1", appendFunction: "append" }],
+  bookies: [{ id: "us-east-1.b1~s1", region: "us-east-1", rack: "a", functionName: "bookie" }],
+  metadata: { table: "metadata", mode: "home", homeRegion: "us-east-1", replicas: ["us-east-1"] },
+  leaseTable: "leases",
+  defaultReplication: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },
+  reads: "buffered",
+};
+
+const empty = json({ Items: [], Count: 0 });
+/** A refusal that is not tried again by itself. */
+const refused = dynamoError(400, "ValidationException");
+
+/** A partition that a query of the metadata is for; undefined of any other request. */
+function partitionOf({ headers, body }: ScriptedRequest): string | undefined {
+  if (headers["x-amz-target"]?.endsWith(".Query") !== true) return undefined;
+  return ["regions", "bookies"].find((name) => body.includes(`"${name}"`));
+}
+
+/** A region's world; `registry` answers the queries of the registry, everything else is found empty. */
+function started(registry: Script) {
+  const script: Script = (request) => (partitionOf(request) === undefined ? json({}) : registry(request));
+  const service = new ScriptedService(script);
+  const world = (stage: string) =>
+    regionWorld(settings, "us-east-1", stage, {
+      dynamoDb: (region, waits) => dynamoDbClient(region, waits, service.config),
+      lambda: (region, waits) => lambdaClient(region, waits, service.config),
+    });
+  return { world, read: () => service.requests.map(partitionOf).filter((one) => one !== undefined) };
+}
+
+const nothing = {
+  httpMethod: "GET",
+  path: "/v1/nothing",
+  headers: {},
+  requestContext: {},
+  body: null,
+} as unknown as APIGatewayProxyEvent;
+
+const request = (append: AppendFunction) => append.serve(nothing, {} as Context);
+
+const until = (ready: () => boolean) => vi.waitFor(() => expect(ready()).toBe(true), { interval: 1 });
+
+// Metrics go to the output of a function, which is not the output of a test.
+beforeEach(() => {
+  vi.stubEnv("POWERTOOLS_METRICS_DISABLED", "true");
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+test("A2 the registry is read when the process starts, and for no request again", async () => {
+  const { world, read } = started(() => empty);
+  const append = new AppendFunction(world("append"), "one");
+  await until(() => read().length === 2);
+  for (let times = 0; times < 3; times++) {
+    expect(await request(append)).toMatchObject({ statusCode: 404 });
+  }
+  expect(read().sort()).toEqual(["bookies", "regions"]);
+});
+
+test("A2 a request waits for the reading that the start began, and begins none beside it", async () => {
+  const held: ((reply: ScriptedReply) => void)[] = [];
+  const { world, read } = started(() => new Promise((resolve) => held.push(resolve)));
+  const append = new AppendFunction(world("append"), "one");
+  let isAnswered = false;
+  const answer = request(append).finally(() => {
+    isAnswered = true;
+  });
+  await until(() => held.length === 2);
+  expect(isAnswered).toBe(false);
+  for (const release of held) release(empty);
+  expect(await answer).toMatchObject({ statusCode: 404 });
+  expect(read()).toHaveLength(2);
+});
+
+test("A2 a start that failed is not remembered: the request is served, and the next one reads anew", async () => {
+  let isUp = false;
+  const answered: (string | undefined)[] = [];
+  const { world, read } = started((asked) => {
+    if (isUp) answered.push(partitionOf(asked));
+    return isUp ? empty : refused;
+  });
+  const append = new AppendFunction(world("append"), "one");
+  await until(() => read().length >= 2);
+  expect(await request(append)).toMatchObject({ statusCode: 404 });
+  await setTimeout(20); // whatever the failed readings still ask
+  isUp = true;
+  for (let times = 0; times < 2; times++) {
+    expect(await request(append)).toMatchObject({ statusCode: 404 });
+    expect(answered.sort()).toEqual(["bookies", "regions"]);
+  }
+});
+
+test("A2 a registry that hangs holds up a request for a second, and no question whether the region lives", async () => {
+  const { world } = started(() => new Promise(() => {}));
+  const append = new AppendFunction(world("append"), "one");
+  const log = newLogIncarnation(new SystemRandom());
+  const startedMs = performance.now();
+  const answer = await append.serve(encodeAppendCall({ operation: "can-own", log }), {} as Context);
+  expect(answer).toMatchObject({ answer: true });
+  expect(performance.now() - startedMs).toBeLessThan(900);
+  expect(await request(append)).toMatchObject({ statusCode: 404 });
+});
+
+test("the auditor reads the registry before each pass, however young its copy is", async () => {
+  const { world, read } = started(() => empty);
+  const auditor = new AuditorFunction(world("auditor"), "one");
+  await auditor.serve({});
+  const first = read().length;
+  await auditor.serve({});
+  expect(first).toBeGreaterThanOrEqual(2);
+  expect(read().length - first).toBeGreaterThanOrEqual(2);
+});

@@ -1,0 +1,36 @@
+/**
+ * A region's auditor on its schedule, as it is deployed: each pass is an invocation that lets go of its pens at
+ * its end, and a new process begins where chance has it.
+ */
+import { Auditor } from "../../../lib/protocol/log/audit.ts";
+import { LogAppends } from "../../../lib/protocol/log/log-appends.ts";
+import { leasePorts } from "../function-ports.ts";
+import type { Answer } from "../history.ts";
+import type { RegionAuditorPlan } from "../plan.ts";
+import type { SimulatedProcess } from "../simulated-process.ts";
+import type { World } from "../world.ts";
+import type { Actor } from "./actor.ts";
+
+export async function auditRegion(actor: Actor<RegionAuditorPlan>): Promise<void> {
+  const pass = auditorIn(actor.world, actor.process);
+  while (actor.takesOne()) {
+    await actor.rest();
+    await pass();
+  }
+}
+
+/** The auditor of this process: a pass at each call, which never rejects. */
+export function auditorIn(world: World, process: SimulatedProcess): () => Promise<Answer> {
+  const ports = leasePorts(world, process);
+  const appends = new LogAppends(ports, () => ({ kind: "accepted", warnings: [] }));
+  const auditor = new Auditor(ports, (log, to) => appends.transferOwner(log, to));
+  return () =>
+    world.history.record(process, { kind: "audit", region: process.region }, async () => {
+      try {
+        const { ledgers } = await auditor.pass();
+        return { kind: "done", at: ledgers };
+      } finally {
+        await appends.release();
+      }
+    });
+}
