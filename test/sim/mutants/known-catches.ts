@@ -12,7 +12,7 @@ export const knownCatches: Readonly<Record<string, number>> = {
   "tombstone-is-never-replaced": 1,
   "recovery-add-replaces-an-original": 1,
   "access-denied-is-absent": 31,
-  "storage-without-its-marker-is-trusted": 118,
+  "storage-without-its-marker-is-trusted": 116,
   "acknowledges-one-copy-early": 5,
   "acknowledges-in-one-region": 3,
   "resends-with-new-bytes": 1,
