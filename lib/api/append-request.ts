@@ -20,6 +20,12 @@ const REMEDY =
   `A batch holds at most ${limits.batchRecordsMax} records and ${limits.batchBytesMax} metered bytes ` +
   "(for each record 8, 2 per header, and the bytes of headers and body); split it.";
 
+/** As it is named on the wire. */
+interface Condition {
+  readonly match_seq_num?: number | undefined;
+  readonly append_token?: string | undefined;
+}
+
 /**
  * Reads an append and types it. How many records of what size a batch may hold, the log itself checks.
  * Throws `invalid_request`, `bad_json`, `body_too_large` or `unsupported_media_type`.
@@ -28,12 +34,12 @@ export async function readAppend(
   request: Request,
   log: LogName,
   format: LogFormat,
-  matchSeqNum: number | undefined,
+  inQuery: Condition,
 ): Promise<AppendRequest> {
   const type = mediaType(request);
   if (type === "application/octet-stream") {
     const body = await readBody(request, APPEND_BODY_BYTES_MAX, REMEDY);
-    return append(log, [{ body, headers: [] }], matchSeqNum);
+    return append(log, [{ body, headers: [] }], inQuery);
   }
   if (type !== "application/json") {
     throw new ApiError(
@@ -42,20 +48,27 @@ export async function readAppend(
         "or application/octet-stream for the bytes of one record.",
     );
   }
-  if (matchSeqNum !== undefined) {
+  for (const [name, value] of Object.entries(inQuery)) {
+    if (value === undefined) continue;
     throw new FencelineError("invalid_request", {
-      message: "query/match_seq_num goes with application/octet-stream; in JSON it is a member of the body.",
+      message: `query/${name} goes with application/octet-stream; in JSON it is a member of the body.`,
     });
   }
   const given = await readJson(request, APPEND_BODY_BYTES_MAX, REMEDY);
-  const { records: sent, match_seq_num, producer } = checkedBody(appendBody, given);
+  const { records: sent, match_seq_num, append_token, producer } = checkedBody(appendBody, given);
   const records = sent.map((record, index) => recordOf(record, format, index));
-  const batch = append(log, records, match_seq_num);
+  const batch = append(log, records, { match_seq_num, append_token });
   return producer === undefined ? batch : { ...batch, producer };
 }
 
-function append(log: LogName, records: RecordInput[], matchSeqNum: number | undefined): AppendRequest {
-  return { log, records, ...(matchSeqNum === undefined ? {} : { matchSeqNum: seqNum(matchSeqNum) }) };
+function append(log: LogName, records: RecordInput[], condition: Condition): AppendRequest {
+  const { match_seq_num: match, append_token: appendToken } = condition;
+  return {
+    log,
+    records,
+    ...(match === undefined ? {} : { matchSeqNum: seqNum(match) }),
+    ...(appendToken === undefined ? {} : { appendToken }),
+  };
 }
 
 function recordOf(record: Wire<typeof recordInput>, format: LogFormat, index: number): RecordInput {

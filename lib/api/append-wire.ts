@@ -40,7 +40,20 @@ export const appendBody = component("Append", () =>
     records: noted(z.array(recordInput()), { minItems: 1, maxItems: limits.batchRecordsMax }),
     match_seq_num: z.optional(
       noted(seqNum(), {
-        description: "Append only if the first record gets this seq_num. Makes a repeated append safe.",
+        description:
+          "Append only if the first record gets this seq_num. Makes a repeated append safe: of all " +
+          "attempts at one place at most one takes effect. A 412 whose place holds equal records says so: " +
+          "equal_records.",
+      }),
+    ),
+    append_token: z.optional(
+      noted(z.string(), {
+        minLength: 1,
+        maxLength: appendLimits.producerIdLengthMax,
+        description:
+          "With match_seq_num: printable ASCII without spaces, such as a random UUID, the same in all " +
+          "attempts at this append and in no other. A 412 then says already_appended if an earlier attempt " +
+          "is what took the place, and equal_records if another's equal records did.",
       }),
     ),
     producer: z.optional(

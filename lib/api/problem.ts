@@ -166,6 +166,11 @@ interface Outcome {
   readonly retry_after_ms?: number;
 }
 
+/** A copy of it may be recorded at any later time, so that no read tells whether it may be sent again. */
+const REPETITION =
+  "it may also be recorded later, so repeat it only with the match_seq_num, the producer or the " +
+  "Idempotency-Key that it had from the first attempt on";
+
 /** What became of the request, in the words of what was asked. */
 function effectWords({ method, isAppend }: FailedRequest, effects: SideEffects, at: unknown): string {
   if (method === "GET" || method === "HEAD") return "nothing was read";
@@ -173,8 +178,8 @@ function effectWords({ method, isAppend }: FailedRequest, effects: SideEffects, 
   if (isAppend !== true) return "the change may have been made or not";
   const remedy =
     typeof at === "number"
-      ? `read from seq_num ${at} on to find out, or append again with match_seq_num ${at}`
-      : "read the log's end before you append again";
+      ? `append again with match_seq_num ${at}, so that it is in the log once at most`
+      : REPETITION;
   return `the append may have happened or not: ${remedy}`;
 }
 
@@ -206,6 +211,6 @@ function titleOf(code: ProblemCode): string {
 function internalDetail(request: FailedRequest): string {
   return (
     `the request failed by a defect of this server, whose own log names request ${request.requestId}. ` +
-    "If this was an append, read the tail before sending it again."
+    `If this was an append, ${REPETITION}.`
   );
 }

@@ -74,8 +74,11 @@ export async function clientOf(
     return await deployedClient({ outputs, region, isDirect: direct === true, signal });
   }
   if (region === undefined && direct !== true) return new LogClient({ endpoint: flags.endpoint, signal });
-  const given = region === undefined ? "--direct" : "--region";
-  throw new UsageError(`${given} is of a deployment on AWS, which --outputs names`);
+  throw needsOutputs(region === undefined ? "--direct" : "--region");
+}
+
+export function needsOutputs(given: "--direct" | "--region"): UsageError {
+  return new UsageError(`${given} is of a deployment on AWS, which --outputs names`);
 }
 
 export function patienceOf(flags: ClientFlags, { streams, signal }: CommandContext): Patience {

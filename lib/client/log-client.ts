@@ -104,7 +104,7 @@ export class LogClient {
     return this.#get(logPath(log, "/segments"));
   }
 
-  /** One attempt. After a failure with side effects "possible" the batch may be in the log. */
+  /** One attempt. After a failure with side effects "possible" the batch may be in the log, now or later. */
   async append(log: string, batch: AppendJson, format: WireFormat): Promise<AppendAckJson> {
     return (await this.appendAt(log, batch, format, {})).ack;
   }

@@ -3,8 +3,9 @@
  * the way.
  *
  * O1 Each batch is sent with match_seq_num. So of all its copies, late ones too, at most one takes effect.
- * O2 A batch in doubt is sent again at the same place until it is acknowledged or the place is taken. Then
- *    the records there are read: they are this batch, or it can never take effect.
+ * O2 A batch in doubt is sent again at the same place until it is acknowledged or the place is taken. All its
+ *    attempts carry one token, so the log tells whether one of them took it, or another's equal records did;
+ *    or the records there are others. Then it can never take effect.
  * O3 A batch is never moved to another place.
  *
  * Modes. `exclusive`: every batch right behind the last one, or an error. `resume`: like exclusive, but
@@ -61,19 +62,26 @@ export class OrderedAppend {
     let rest = await this.#withoutPresent(records);
     const retries = new Retries(this.fields);
     let inDoubt = false;
+    let token = crypto.randomUUID();
     while (rest.length > 0) {
       try {
-        const ack = await this.#send(rest, retries.requestMs);
+        const ack = await this.#send(rest, token, retries.requestMs);
         this.#next = ack.end;
         return { kind: "appended", ack };
       } catch (error) {
         if (!(error instanceof RequestError)) throw error;
         if (hasProblemCode(error, "seq_num_mismatch")) {
-          rest = await this.#afterMismatch(rest, inDoubt, error).catch((failure: unknown) => {
+          const left = await this.#afterMismatch(rest, inDoubt, error).catch((failure: unknown) => {
             // What a copy did is still not known if the log could not be read.
             if (!inDoubt || !(failure instanceof RequestError)) throw failure;
             throw new BatchInDoubtError(this.#next, rest.length, failure);
           });
+          if (left === "unsaid") {
+            if (await retries.next(error)) continue;
+            throw new BatchInDoubtError(this.#next, rest.length, error);
+          }
+          rest = left;
+          token = crypto.randomUUID();
           inDoubt = false; // O2: its place is taken, so no copy of it can take effect any more.
           continue;
         }
@@ -90,33 +98,40 @@ export class OrderedAppend {
     return { kind: "present", start, end: this.#next };
   }
 
-  #send(records: readonly Uint8Array[], timeoutMs: number): Promise<AppendAckJson> {
+  #send(records: readonly Uint8Array[], token: string, timeoutMs: number): Promise<AppendAckJson> {
     const { format, texts } = wireTexts(records);
     const json: RecordInputJson[] = texts.map((body) => ({ body }));
     const { client, log } = this.fields;
-    return client.within(timeoutMs).append(log, { records: json, match_seq_num: this.#next }, format);
+    const batch = { records: json, match_seq_num: this.#next, append_token: token };
+    return client.within(timeoutMs).append(log, batch, format);
   }
 
-  /** What is still to be sent after the log said that the place is not free. */
+  /**
+   * What is still to be sent after the log said that the place is not free. "unsaid": equal records are
+   * there, and the log could not look whose they are.
+   */
   async #afterMismatch(
     rest: readonly Uint8Array[],
     inDoubt: boolean,
     error: ProblemError,
-  ): Promise<readonly Uint8Array[]> {
+  ): Promise<readonly Uint8Array[] | "unsaid"> {
     const { mode, log } = this.fields;
+    if (error.problem.already_appended === true) {
+      this.#next += rest.length;
+      return [];
+    }
     const tail = await this.#tailAfter(error);
     if (tail < this.#next) {
       throw new PlaceTakenError(`log ${log} ends at ${tail}, before seq_num ${this.#next}`, { cause: error });
     }
     this.presentUpTo(tail);
     if (mode === "resume") return await this.#withoutPresent(rest);
-    if (inDoubt && (await this.#isThere(rest, tail))) {
-      this.#next += rest.length;
-      return [];
-    }
+    const isEqual = error.problem.equal_records === true;
+    if (inDoubt && !isEqual && (await this.#isThere(rest, tail))) return "unsaid";
     throw new PlaceTakenError(
       inDoubt
-        ? `log ${log} has other records from seq_num ${this.#next} on; it ends at ${tail}`
+        ? `log ${log} has ${isEqual ? "another's equal" : "other"} records from seq_num ${this.#next} on; ` +
+            `it ends at ${tail}`
         : `the input from seq_num ${this.#next} on was not compared: log ${log} already ends at ${tail}; ` +
             "to compare and go on, add --resume",
       { cause: error },

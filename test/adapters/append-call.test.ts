@@ -18,6 +18,7 @@ const plain: AppendRequest = {
 test.each<[string, Partial<AppendRequest>]>([
   ["a plain append", {}],
   ["a condition, a route and a deadline", { matchSeqNum: seqNum(0), route: "refuse", timeoutMs: 900 }],
+  ["a condition with its token", { matchSeqNum: seqNum(4), appendToken: "t-1" }],
   ["a producer", { producer: { id: "p1", epoch: 0, seq: 2 ** 40 } }],
   ["an idempotency key", { idempotencyKey: "k-1" }],
 ])("%s", (_, more) => {

@@ -23,6 +23,7 @@ import { closeLedger, type LedgerMetadata, newLedger } from "../../lib/protocol/
 import { checkAppend } from "../../lib/protocol/log/append-checks.ts";
 import { batchProducer } from "../../lib/protocol/log/append-content.ts";
 import { compareDlsn } from "../../lib/protocol/log/dlsn.ts";
+import type { EntryBatch } from "../../lib/protocol/log/entry-batches.ts";
 import type {
   AppendAck,
   AppendOperations,
@@ -39,6 +40,7 @@ import type {
 } from "../../lib/protocol/log/operations.ts";
 import { producerRefusal } from "../../lib/protocol/log/producer-errors.ts";
 import { ProducerTable } from "../../lib/protocol/log/producer-table.ts";
+import { seqNumMismatch } from "../../lib/protocol/log/seq-num-mismatch.ts";
 import type { BookieState, RegionState } from "../../lib/protocol/placement/placement.ts";
 import { type ReadCost, ReadCounters } from "../../lib/protocol/reads/read-counters.ts";
 
@@ -49,6 +51,7 @@ export const secretKey = tenure("5ec3e7").repeat(8);
 interface FakeLog {
   readonly description: LogDescription;
   readonly records: LogRecord[];
+  readonly batches: Map<SeqNum, EntryBatch>;
   readonly producers: ProducerTable;
 }
 
@@ -69,6 +72,8 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
   /** Thrown by the next operation, whichever it is. */
   failure: unknown;
   readonly appended: AppendRequest[] = [];
+  /** Whether a mismatched append cannot look at what stands at its place. */
+  isBlind = false;
   /** What each creation is warned of. */
   warnings: string[] = [];
   known: RegionDescription[] = [
@@ -110,14 +115,14 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
       createdAtMs: 1,
       ...(preferred === undefined ? {} : { preferredRegion: preferred }),
     };
-    this.logs.set(name, { description, records: [], producers: new ProducerTable() });
+    this.logs.set(name, { description, records: [], batches: new Map(), producers: new ProducerTable() });
     return { created: true, description, warnings: this.warnings };
   }
 
   async append(request: AppendRequest): Promise<AppendAck> {
     this.#failIfTold();
     checkAppend(request, 2_000_000_000_000);
-    const { records, producers } = this.#find(request.log);
+    const { description, records, batches, producers } = this.#find(request.log);
     const producer = batchProducer(PORTS, request);
     const verdict = producer === undefined ? NEW : producers.judge(producer, request.records.length);
     if (verdict.kind === "duplicate") return this.#ack(verdict.batch, records.length, true);
@@ -125,11 +130,16 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
       throw producerRefusal(request.log, producer, verdict);
     }
     if (request.matchSeqNum !== undefined && request.matchSeqNum !== records.length) {
-      throw new FencelineError("seq_num_mismatch", {
-        message: `match_seq_num ${request.matchSeqNum} was given, the next record gets ${records.length}`,
-        details: { expected_seq_num: request.matchSeqNum, actual_seq_num: records.length },
+      const places = { expected: request.matchSeqNum, actual: seqNum(records.length) };
+      const append = { records: request.records, appendToken: request.appendToken, producer };
+      throw await seqNumMismatch(description, append, places, async (_, from, count) => {
+        const isReadable = !this.isBlind;
+        return { records: isReadable ? records.slice(from, from + count) : [], batches };
       });
     }
+    const { appendToken } = request;
+    const count = request.records.length;
+    batches.set(seqNum(records.length), { count, ...(appendToken === undefined ? {} : { appendToken }) });
     this.appended.push(request);
     const first = records.length;
     request.records.forEach((record, slot) => {

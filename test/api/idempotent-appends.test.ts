@@ -78,6 +78,60 @@ describe("Idempotency-Key", () => {
   });
 });
 
+describe("append_token", () => {
+  const octets = (query: string) =>
+    [
+      "POST",
+      `/v1/logs/orders/records?${query}`,
+      { body: "lock", headers: { "content-type": "application/octet-stream" } },
+    ] as const;
+
+  test("tells the caller's own attempt from another's equal records, in both media types (412)", async () => {
+    const { send, append } = await withLog();
+    const mine = { ...batch("lock"), match_seq_num: 0, append_token: "t1" };
+    expect((await append(mine)).status).toBe(200);
+    for (const again of [append(mine), send(...octets("match_seq_num=0&append_token=t1"))]) {
+      const answer = await again;
+      const problem = await problemIn(answer);
+      expect([answer.status, problem]).toMatchObject([
+        412,
+        { already_appended: true, start: { seq_num: 0 } },
+      ]);
+      expect(problem).not.toHaveProperty("equal_records");
+    }
+    const others = [
+      append({ ...mine, append_token: "t2" }),
+      append({ ...batch("lock"), match_seq_num: 0 }),
+      send(...octets("match_seq_num=0&append_token=t2")),
+      send(...octets("match_seq_num=0")),
+    ];
+    for (const answer of await Promise.all(others)) {
+      const problem = await problemIn(answer);
+      expect([answer.status, problem]).toMatchObject([412, { equal_records: true, start: { seq_num: 0 } }]);
+      expect(problem).not.toHaveProperty("already_appended");
+    }
+  });
+
+  test("that names nothing, or stands in the wrong place, is refused", async () => {
+    const { append, sendJson } = await withLog();
+    for (const [answer, detail] of [
+      [append({ ...batch("a"), append_token: "t" }), /append_token goes with match_seq_num/],
+      [append({ ...batch("a"), match_seq_num: 0, append_token: "a b" }), /append_token has 1 to 64/],
+      [
+        append({ ...batch("a"), match_seq_num: 0, append_token: "t" }, { "idempotency-key": "k" }),
+        /leave append_token out/,
+      ],
+      [
+        sendJson("POST", "/v1/logs/orders/records?append_token=t", batch("a")),
+        /query\/append_token goes with application\/octet-stream/,
+      ],
+    ] as const) {
+      expect((await answer).status).toBe(400);
+      expect((await problemIn(await answer)).detail).toMatch(detail);
+    }
+  });
+});
+
 test("the OpenAPI document tells of producers, keys and places", async () => {
   const answer = await apiUnderTest().send("GET", "/v1/openapi.json");
   const document = (await answer.json()) as OpenApi;
@@ -88,6 +142,8 @@ test("the OpenAPI document tells of producers, keys and places", async () => {
   const { Producer, Append, AppendAck } = document.components.schemas;
   expect(Producer?.required).toEqual(["id", "epoch", "seq"]);
   expect(Append?.properties).toHaveProperty("producer");
+  expect(Append?.properties).toHaveProperty("append_token");
+  expect(names(post)).toContain("append_token");
   expect(AppendAck?.required).toContain("duplicate");
 });
 

@@ -117,7 +117,11 @@ describe("details", () => {
       "none",
       /^log orders: 1 of 3 regions answers and 2 are needed; nothing was appended; try/,
     ],
-    ["unknown_outcome", "possible", /needed; the append may have happened or not: .* with match_seq_num 7\./],
+    [
+      "unknown_outcome",
+      "possible",
+      /needed; the append may have happened or not: append again with match_seq_num 7, so/,
+    ],
   ] as const)(
     "a lost metadata majority is one code, in plain words first: %s",
     async (code, effects, words) => {
@@ -138,6 +142,19 @@ describe("details", () => {
       expect(problem.detail).toMatch(/In detail: why: metadata get: no majority$/);
     },
   );
+
+  test("an outcome that nobody could place is not to be found out by a read, and repeated only as it was", async () => {
+    const details = { answered_regions: ["us-east-1"], silent_regions: ["us-west-2"] };
+    for (const error of [
+      new FencelineError("unknown_outcome", { message: "why", details }),
+      new Error("bug"),
+    ]) {
+      const { problem } = await failing(error);
+      expect(problem.side_effects).toBe("possible");
+      expect(problem.detail).toMatch(/may also be recorded later, so repeat it only with the match_seq_num/);
+      expect(problem.detail).not.toMatch(/read the (tail|log)/);
+    }
+  });
 
   test("an outcome unknown because regions are silent is 503 like every lack of regions", async () => {
     const details = { answered_regions: ["us-east-1"], silent_regions: ["us-east-2", "us-west-2"] };

@@ -40,6 +40,7 @@ describe.each(["exclusive", "resume"] as const)("%s", (mode) => {
   test("an answer lost, and then no read of its place: the batch stays in doubt (O2)", async () => {
     await using endpoint = await endpointWithLog();
     endpoint.faults.push("answer lost");
+    endpoint.logs.isBlind = true;
     endpoint.logs.read = async () => {
       throw new FencelineError("unavailable", { message: "no", sideEffects: "none" });
     };
@@ -83,6 +84,44 @@ describe.each(["exclusive", "resume"] as const)("%s", (mode) => {
 });
 
 describe("another writer at the same place", () => {
+  test("exclusive: equal records of another's are no win, whatever became of one's own attempt (O2)", async () => {
+    await using endpoint = await endpointWithLog();
+    endpoint.faults.push("late", "answer lost");
+    const append = appendTo(endpoint, "exclusive", 0);
+    const [one, other] = await Promise.allSettled([
+      append.append(bytes("lock")),
+      appendTo(endpoint, "exclusive", 0).append(bytes("lock")),
+    ]);
+    const kinds = [one, other].map(({ status }) => status).sort();
+    expect(kinds).toEqual(["fulfilled", "rejected"]);
+    const lost = [one, other].find((outcome) => outcome.status === "rejected");
+    expect(lost?.reason).toBeInstanceOf(PlaceTakenError);
+    expect(endpoint.bodies("orders")).toEqual(["lock"]);
+  });
+
+  test("exclusive: a log that cannot look whose equal records are there leaves the batch in doubt (O2)", async () => {
+    await using endpoint = await endpointWithLog();
+    endpoint.faults.push("answer lost");
+    endpoint.logs.isBlind = true;
+    const failure = appendTo(endpoint, "exclusive", 0, 300).append(bytes("a"));
+    await expect(failure).rejects.toThrow(BatchInDoubtError);
+    endpoint.faults.push("answer lost");
+    const append = appendTo(endpoint, "exclusive", 1);
+    const sent = append.append(bytes("b"));
+    setTimeout(() => (endpoint.logs.isBlind = false), 50);
+    expect(await sent).toEqual({ kind: "present", start: 1, end: 2 });
+  });
+
+  test("all attempts at a batch carry one token, and the next batch another", async () => {
+    await using endpoint = await endpointWithLog();
+    const append = appendTo(endpoint, "exclusive", 0);
+    endpoint.faults.push("request lost", "answer lost");
+    await append.append(bytes("a"));
+    await append.append(bytes("b"));
+    const tokens = endpoint.requests.map((body) => JSON.parse(body).append_token);
+    expect([tokens.length, new Set(tokens.slice(0, 3)).size, new Set(tokens).size]).toEqual([4, 1, 2]);
+  });
+
   test("exclusive: stops, and appends nothing", async () => {
     await using endpoint = await endpointWithLog();
     await endpoint.client().append("orders", text("x"), "utf8");

@@ -82,6 +82,7 @@ describe("verify", () => {
       followOwner: false,
       plain: false,
       unknownShareMax: 0,
+      readsFailedShareMax: 0,
       patienceMs: 10_000,
     });
     expect(report).toMatchObject({ passed: true, strongReads: report.acknowledged, strongReadsFailed: 0 });

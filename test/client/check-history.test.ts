@@ -110,18 +110,38 @@ test.each<[string, History, string[]]>([
   expect(broken(given)).toEqual(promises);
 });
 
+const bounds = (unknownShareMax: number, readsFailedShareMax = 0) => ({
+  unknownShareMax,
+  readsFailedShareMax,
+});
+
 test("a report fails for a violation, for too many unknown outcomes, and if nothing was acknowledged", () => {
-  expect(reportOf(history(), 0).passed).toBe(true);
-  expect(reportOf(history({ records: [record(0, "a")] }), 1).passed).toBe(false);
-  expect(reportOf(history({ attempts: [], reads: [], records: [] }), 1).passed).toBe(false);
+  expect(reportOf(history(), bounds(0)).passed).toBe(true);
+  expect(reportOf(history({ records: [record(0, "a")] }), bounds(1, 1)).passed).toBe(false);
+  expect(reportOf(history({ attempts: [], records: [] }), bounds(1, 1)).passed).toBe(false);
+  const refused = [attempt("a", 1, { kind: "refused", code: "not_ready" })];
+  expect(reportOf(history({ attempts: refused, records: [] }), bounds(1, 1)).passed).toBe(false);
   const doubt = attempt("c", 3, { kind: "unknown", code: "no_answer" });
   const attempts = [...history().attempts, doubt];
-  expect(reportOf(history({ attempts }), 0.3).passed).toBe(false);
-  expect(reportOf(history({ attempts }), 0.34)).toMatchObject({
+  expect(reportOf(history({ attempts }), bounds(0.3)).passed).toBe(false);
+  expect(reportOf(history({ attempts }), bounds(0.34))).toMatchObject({
     passed: true,
     unknown: 1,
     codes: { no_answer: 1 },
   });
+});
+
+test("a report fails for too many strong reads without an answer, and if none had one", () => {
+  const lacking = history({ readsFailed: 1 });
+  expect(reportOf(lacking, bounds(0, 0.3)).passed).toBe(false);
+  expect(reportOf(lacking, bounds(0, 0.34))).toMatchObject({
+    passed: true,
+    strongReads: 2,
+    strongReadsFailed: 1,
+    strongReadsFailedShare: 1 / 3,
+  });
+  expect(reportOf(history({ reads: [], readsFailed: 10_000 }), bounds(1, 1)).passed).toBe(false);
+  expect(reportOf(history({ reads: [] }), bounds(1, 1)).passed).toBe(false);
 });
 
 test("the longest gap counts from the start and to the end, over all logs and of each", () => {
@@ -133,7 +153,7 @@ test("the longest gap counts from the start and to the end, over all logs and of
     ["l", [record(0, "a")]],
     ["m", [record(0, "b")]],
   ]);
-  expect(reportOf(history({ attempts, logs, reads: [] }), 0)).toMatchObject({
+  expect(reportOf(history({ attempts, logs, reads: [read(0, "a")] }), bounds(0))).toMatchObject({
     passed: true,
     longestGapMs: 500,
     longestGapAtMs: 400,

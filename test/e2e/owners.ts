@@ -8,6 +8,7 @@
  */
 import { join } from "node:path";
 import { LogClient } from "../../lib/client/log-client.ts";
+import { retrying } from "../../lib/client/retry.ts";
 import type { VerifyReport } from "../../lib/client/verify/report.ts";
 import { type VerifyFields, verify, verifyLogName } from "../../lib/client/verify/verify.ts";
 import { ownerLimits } from "../../lib/protocol/log/owner-limits.ts";
@@ -21,11 +22,21 @@ const CLIENT_TIMEOUT_MS = 8_000;
 const CLIENT_TIMEOUT_CALM_MS = 30_000;
 const MEDDLE_AFTER_MS = 2_500;
 const OUTAGE_MS = 6_500;
+const TRANSFERS_AT_ONCE = 4;
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 function check(holds: boolean, what: string): void {
   if (!holds) throw new Error(`failed: ${what}`);
+}
+
+async function inTurns<T>(all: readonly T[], atOnce: number, work: (one: T) => Promise<void>): Promise<void> {
+  const left = all.values();
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      for (const one of left) await work(one);
+    }),
+  );
 }
 
 class Load {
@@ -61,6 +72,7 @@ class Load {
       followOwner: false,
       plain: false,
       unknownShareMax: meddle === undefined ? 0 : 0.5,
+      readsFailedShareMax: meddle === undefined ? 0.01 : 0.5,
       patienceMs: 60_000,
       onStart: begin,
       ...fields,
@@ -69,12 +81,21 @@ class Load {
     this.strongReads += report.strongReads;
     process.stdout.write(`${name}: ${JSON.stringify({ ...report, codes: JSON.stringify(report.codes) })}\n`);
     process.stdout.write(`${name}: ${((performance.now() - began) / 1_000).toFixed(1)} s in all\n`);
-    check(report.passed, `${name}: ${report.violationCount} violations, ${report.unknown} unknown outcomes`);
-    if (meddle === undefined) this.#calmGapMs = Math.max(this.#calmGapMs, report.longestGapMs);
-    // A busy machine adds to each step of a recovery what it adds to an append when nothing is wrong.
-    const aimMs = Math.round(ownerLimits.resumeMs + outageMs + 2 * this.#calmGapMs);
-    process.stdout.write(`${name}: no append for ${report.longestGapMs} ms, of ${aimMs} ms allowed\n`);
-    check(report.longestGapMs <= aimMs, `${name}: no append for ${report.longestGapMs} ms`);
+    check(
+      report.passed,
+      `${name}: ${report.violationCount} violations, ${report.unknown} unknown outcomes, ` +
+        `${report.strongReadsFailed} strong reads without an answer`,
+    );
+    // Of one log: with many of them, others go on while one stands still.
+    const gapMs = report.longestGapOfOneLogMs;
+    if (meddle === undefined) this.#calmGapMs = Math.max(this.#calmGapMs, gapMs);
+    // A busy machine adds to each step of a recovery what it adds to an append when nothing is wrong. Where a
+    // log has one appender, a region that hangs holds that up for its own patience.
+    const isAlone = (fields.logs ?? 1) > 1 && meddle !== undefined;
+    const busyMs = 2 * this.#calmGapMs + (isAlone ? CLIENT_TIMEOUT_MS : 0);
+    const aimMs = Math.round(ownerLimits.resumeMs + outageMs + busyMs);
+    process.stdout.write(`${name}: no append to one log for ${gapMs} ms, of ${aimMs} ms allowed\n`);
+    check(gapMs <= aimMs, `${name}: no append to one log for ${gapMs} ms`);
     return report;
   }
 
@@ -104,6 +125,25 @@ class Load {
     return 0;
   }
 
+  /** A good share of many logs goes to other regions, some at a time, while all are appended to. */
+  async transferMany(logs: readonly string[]): Promise<number> {
+    const names: readonly (string | null)[] = REGIONS;
+    const owners = new Map<string, number>();
+    const began = performance.now();
+    await inTurns(logs, TRANSFERS_AT_ONCE, async (log) => {
+      const client = this.cloud.client("us-east-2");
+      const before = (await client.owner(log)).owner;
+      const to = REGIONS[(names.indexOf(before) + 1) % REGIONS.length] ?? "us-west-2";
+      const { owner } = await retrying({ patienceMs: 10_000 }, client, (one) => one.transferOwner(log, to));
+      check(owner === to, `${log}: ${owner} owns it, and not ${to}`);
+      owners.set(to, (owners.get(to) ?? 0) + 1);
+    });
+    const tookMs = Math.round(performance.now() - began);
+    process.stdout.write(`${logs.length} logs have other owners after ${tookMs} ms: `);
+    process.stdout.write(`${JSON.stringify(Object.fromEntries(owners))}\n`);
+    return 0;
+  }
+
   async kill(): Promise<number> {
     const began = performance.now();
     await this.cloud.kill();
@@ -123,6 +163,8 @@ async function main(): Promise<void> {
   await load.run("calm-100-logs", { logs: 100, durationMs: 5_000 });
   await load.run("followed", { followOwner: true, durationMs: 4_000 });
   await load.run("transferred", {}, (log) => load.transferRound(log));
+  const some = Array.from({ length: 24 }, (_, index) => verifyLogName("transferred-100-logs", index));
+  await load.run("transferred-100-logs", { logs: 100, durationMs: 14_000 }, () => load.transferMany(some));
   await load.run("transferred-plain", { plain: true }, (log) => load.transferRound(log));
   await load.run("killed", { durationMs: 12_000 }, () => load.kill());
   await load.run("killed-100-logs", { logs: 100, durationMs: 12_000 }, () => load.kill());

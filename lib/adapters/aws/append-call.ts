@@ -53,12 +53,14 @@ export function decodeAppendCall(value: unknown): AppendCall {
 }
 
 function encodeAppend(request: AppendRequest): JsonObject {
-  const { log, records, matchSeqNum, route, timeoutMs, producer, idempotencyKey, ...others } = request;
+  const { log, records, matchSeqNum, appendToken, route, timeoutMs, ...sender } = request;
+  const { producer, idempotencyKey, ...others } = sender;
   noOthers(others);
   return {
     log,
     records: records.map(encodeRecord),
     ...(matchSeqNum === undefined ? {} : { matchSeqNum }),
+    ...(appendToken === undefined ? {} : { appendToken }),
     ...(route === undefined ? {} : { route }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(producer === undefined ? {} : { producer: encodeProducer(producer) }),
@@ -71,6 +73,7 @@ function decodeAppend(fields: JsonFields): AppendRequest {
     log: logName(fields.text("log")),
     records: fields.list("records", decodeRecord),
     ...(fields.has("matchSeqNum") ? { matchSeqNum: seqNum(fields.integer("matchSeqNum", 0)) } : {}),
+    ...(fields.has("appendToken") ? { appendToken: fields.text("appendToken") } : {}),
     ...(fields.has("route") ? { route: fields.oneOf("route", ["forward", "refuse"]) } : {}),
     ...(fields.has("timeoutMs") ? { timeoutMs: fields.number("timeoutMs") } : {}),
     ...(fields.has("producer") ? { producer: fields.object("producer", decodeProducer) } : {}),

@@ -19,6 +19,8 @@ export interface VerifyReport {
   readonly codes: Readonly<Record<string, number>>;
   readonly strongReads: number;
   readonly strongReadsFailed: number;
+  /** Of all strong reads. */
+  readonly strongReadsFailedShare: number;
   readonly durationMs: number;
   readonly acknowledgedPerSecond: number;
   /** The longest time without an accepted append, to any of the logs. */
@@ -29,15 +31,28 @@ export interface VerifyReport {
   readonly longestGapOfOneLogMs: number;
 }
 
+/** What a verification may lack and still pass: more says too little for or against the promises. */
+export interface VerifyBounds {
+  /** Of all attempts. */
+  readonly unknownShareMax: number;
+  /** Of all strong reads. */
+  readonly readsFailedShareMax: number;
+}
+
 const VIOLATIONS_NAMED = 20;
 
-export function reportOf(history: History, unknownShareMax: number): VerifyReport {
-  const { attempts, startMs, endMs } = history;
+/** It passes only if something was acknowledged, and something read strongly behind it. */
+export function reportOf(history: History, bounds: VerifyBounds): VerifyReport {
+  const { attempts, reads, readsFailed, startMs, endMs } = history;
   const violations = checkHistory(history);
   const of = (kind: Attempt["outcome"]["kind"]) => attempts.filter(({ outcome }) => outcome.kind === kind);
   const acknowledged = of("acknowledged");
   const unknown = of("unknown").length;
   const unknownShare = attempts.length === 0 ? 0 : unknown / attempts.length;
+  const strongReadsFailedShare = readsFailed / Math.max(1, reads.length + readsFailed);
+  const isWithin =
+    unknownShare <= bounds.unknownShareMax && strongReadsFailedShare <= bounds.readsFailedShareMax;
+  const hasSeen = acknowledged.length > 0 && reads.length > 0;
   const gap = longestGap(acknowledged, startMs, endMs);
   const gaps = [...history.logs.keys()].map(
     (log) =>
@@ -49,7 +64,7 @@ export function reportOf(history: History, unknownShareMax: number): VerifyRepor
   );
   const durationMs = endMs - startMs;
   return {
-    passed: violations.length === 0 && unknownShare <= unknownShareMax && acknowledged.length > 0,
+    passed: violations.length === 0 && isWithin && hasSeen,
     violations: violations.slice(0, VIOLATIONS_NAMED),
     violationCount: violations.length,
     logs: history.logs.size,
@@ -60,8 +75,9 @@ export function reportOf(history: History, unknownShareMax: number): VerifyRepor
     unknownShare,
     refused: of("refused").length,
     codes: codesOf(attempts),
-    strongReads: history.reads.length,
-    strongReadsFailed: history.readsFailed,
+    strongReads: reads.length,
+    strongReadsFailed: readsFailed,
+    strongReadsFailedShare,
     durationMs: Math.round(durationMs),
     acknowledgedPerSecond: Math.round((acknowledged.length * 1_000) / Math.max(1, durationMs)),
     longestGapMs: Math.round(gap.ms),

@@ -12,9 +12,9 @@ import { OwnerClient } from "../owner-client.ts";
 import { readRange } from "../read-range.ts";
 import { type Patience, retrying, sleep } from "../retry.ts";
 import type { Attempt, FinalRecord, History, Outcome, StrongRead } from "./history.ts";
-import { reportOf, type VerifyReport } from "./report.ts";
+import { reportOf, type VerifyBounds, type VerifyReport } from "./report.ts";
 
-export interface VerifyFields {
+export interface VerifyFields extends VerifyBounds {
   /** One client for each region that takes part. */
   readonly clients: readonly LogClient[];
   /** Begins the names of the logs; they are created if they are not there, and have to be empty. */
@@ -28,8 +28,6 @@ export interface VerifyFields {
   readonly followOwner: boolean;
   /** Appends without producers, which nobody may repeat. */
   readonly plain: boolean;
-  /** Of all attempts; more unknown outcomes fail the verification. */
-  readonly unknownShareMax: number;
   /** How long set-up and the final reading try again. */
   readonly patienceMs: number;
   /** Told of requests of theirs that are tried again. */
@@ -47,7 +45,7 @@ const READ_WAIT_MS = 500;
 
 export async function verify(fields: VerifyFields): Promise<VerifyReport> {
   const run = new Verification(fields);
-  return reportOf(await run.history(), fields.unknownShareMax);
+  return reportOf(await run.history(), fields);
 }
 
 export const verifyLogName = (prefix: string, index: number): string => `${prefix}-${index}`;

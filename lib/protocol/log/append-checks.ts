@@ -41,7 +41,17 @@ export function checkAppend(request: AppendRequest, nowMs: number): number {
 
 const ID_PATTERN = /^[\x21-\x7e]+$/;
 
-function checkSender({ producer, idempotencyKey, records }: AppendRequest): void {
+function checkSender({ producer, idempotencyKey, appendToken, matchSeqNum, records }: AppendRequest): void {
+  if (appendToken !== undefined) {
+    checkId(appendToken, "append_token");
+    if (matchSeqNum === undefined) {
+      throw invalid("append_token goes with match_seq_num; give both, or neither", "append_token");
+    }
+    if (producer !== undefined || idempotencyKey !== undefined) {
+      const detail = "a producer or an Idempotency-Key names the append already; leave append_token out";
+      throw invalid(detail, "append_token");
+    }
+  }
   if (idempotencyKey !== undefined) {
     checkId(idempotencyKey, "Idempotency-Key");
     if (producer === undefined) return;

@@ -1,6 +1,8 @@
 /** What an append is told when it could not be acknowledged. */
 import { FencelineError } from "../errors.ts";
 import type { Region } from "../ids.ts";
+import type { ProducerKind } from "./entry-batches.ts";
+import type { AppendRequest } from "./operations.ts";
 import type { PlacedBatch } from "./place-appends.ts";
 
 /**
@@ -18,12 +20,17 @@ export function unknownOutcome(
   { append, start }: Pick<PlacedBatch, "append" | "start">,
   cause: FencelineError | undefined,
 ): FencelineError {
+  const repeated =
+    append.producer === undefined
+      ? `match_seq_num ${start.seqNum}, so that one of the two counts at most`
+      : `the same ${nameOf(append.producer.kind)}, and it counts once`;
   const regions = Object.entries(cause?.details ?? {}).filter(([name]) => name.endsWith("_regions"));
   return new FencelineError("unknown_outcome", {
     message:
       `log ${logName}: whether the batch of ${append.records.length} records meant for seq_num ` +
-      `${start.seqNum} is recorded is not known (${cause?.message ?? "no answer in time"}); ` +
-      `read from there to find out, or append it again with match_seq_num ${start.seqNum}`,
+      `${start.seqNum} is recorded is not known (${cause?.message ?? "no answer in time"}), and it may be ` +
+      `recorded there later, but nowhere else: append it again with ${repeated}, or ` +
+      "read from there on until something is there",
     sideEffects: "possible",
     details: { start_seq_num: start.seqNum, ...Object.fromEntries(regions) },
     ...(cause === undefined ? {} : { cause }),
@@ -61,17 +68,42 @@ export function ownerSilent(logName: string, owner: Region): FencelineError {
   });
 }
 
-/** It may have reached the owner, and only the owner could say what became of it. */
-export function forwardedUnknown(logName: string, owner: Region, cause: unknown): FencelineError {
+/**
+ * It may have reached the owner, and only the owner could say what became of it. It may wait there yet, so
+ * that neither a read nor a condition on another copy keeps it from being recorded later.
+ */
+export function forwardedUnknown(
+  logName: string,
+  owner: Region,
+  request: AppendRequest,
+  cause: unknown,
+): FencelineError {
   return new FencelineError("unknown_outcome", {
     message:
       `log ${logName}: the append was sent on to its owner, region ${owner}, which did not answer; ` +
-      "read the tail to find out whether it is recorded, or append it again with match_seq_num",
+      `it may be recorded now or later: ${repetitionOf(request)}`,
     sideEffects: "possible",
     details: { owner, silent_regions: [owner] },
     cause,
   });
 }
+
+/** How an append may be repeated, of which a copy may be recorded at any later time. */
+function repetitionOf({ matchSeqNum, producer, idempotencyKey }: AppendRequest): string {
+  if (producer !== undefined || idempotencyKey !== undefined) {
+    const kind = producer === undefined ? "key" : "producer";
+    return `append it again with the same ${nameOf(kind)}, and it counts once`;
+  }
+  if (matchSeqNum !== undefined) {
+    return `append it again with the same match_seq_num ${matchSeqNum}, and one copy counts at most`;
+  }
+  return (
+    "a plain append is not safe to repeat, not even after a read that does not find it; one that has a " +
+    "match_seq_num, a producer or an Idempotency-Key from its first attempt on is"
+  );
+}
+
+const nameOf = (kind: ProducerKind) => (kind === "key" ? "Idempotency-Key" : "producer and seq");
 
 /** A settling control entry is not worth another segment. */
 export function notOwner(logName: string): FencelineError {

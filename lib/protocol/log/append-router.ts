@@ -162,7 +162,7 @@ export class AppendRouter {
     } catch (error) {
       if (error instanceof CallDenied) throw error; // F5
       if (sideEffectsOf(error) === "none") return await this.#later(patience);
-      routed.doubt = forwardedUnknown(log.name, owner, error); // F2
+      routed.doubt = forwardedUnknown(log.name, owner, request, error); // F2
       if (!isIdempotent(request)) throw routed.doubt;
       return await this.#later(patience);
     }

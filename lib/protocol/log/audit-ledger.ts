@@ -106,6 +106,8 @@ async function writerOf(
 ): Promise<"alive" | "gone" | "unknown"> {
   const { leases, clock } = ports;
   if (leases === undefined) return "unknown";
+  // Before the read: whoever freezes after it must not take a lease for one that expired meanwhile.
+  const nowMs = clock.nowMs();
   const found = await within(clock, limits.leaseCallTimeoutMs, "lease read", () =>
     leases.store.read(log),
   ).catch(() => "silent" as const);
@@ -113,7 +115,7 @@ async function writerOf(
   if (found === undefined) return "gone";
   const { clean, tail, expiresAtMs } = found.lease;
   if (clean && tail?.ledgerId === ledgerId) return "alive";
-  const sinceMs = clock.nowMs() - expiresAtMs;
+  const sinceMs = nowMs - expiresAtMs;
   const isFromTheFuture = -sinceMs > limits.leaseTtlMs + limits.leaseSkewMaxMs;
   return isFromTheFuture || sinceMs > auditLimits.leaseExpiredMs ? "gone" : "alive";
 }

@@ -8,9 +8,10 @@
  *                           in ms
  *      flag 2, producers    u64 the entry of this ledger with the last snapshot before or in this entry
  *      flag 4, snapshot     u32 length and bytes: the producers as they were before this entry
+ *      flag 8, tokens       for each batch: the token of its append (u8 length, ASCII), of length 0 for none
  *
  * Without flag 1 all records are one batch of no producer. Without flag 2 no entry of the ledger up to this
- * one had a producer, nor had the log any that it remembered.
+ * one had a producer, nor had the log any that it remembered. Without flag 8 no append had a token.
  */
 import { assert } from "../assert.ts";
 import type { EntryId } from "../ids.ts";
@@ -35,6 +36,8 @@ export interface BatchProducer {
 export interface EntryBatch {
   readonly count: number;
   readonly producer?: BatchProducer;
+  /** Of the append that it came with: the same in all attempts at it, and in no other append. */
+  readonly appendToken?: string;
 }
 
 export interface EntryBatches {
@@ -48,7 +51,8 @@ export interface EntryBatches {
 const BATCHES = 1;
 const PRODUCERS = 2;
 const SNAPSHOT = 4;
-export const FLAGS_KNOWN = BATCHES | PRODUCERS | SNAPSHOT;
+const TOKENS = 8;
+export const FLAGS_KNOWN = BATCHES | PRODUCERS | SNAPSHOT | TOKENS;
 
 const KINDS: readonly (ProducerKind | undefined)[] = [undefined, "producer", "key"];
 
@@ -76,6 +80,10 @@ export function encodeEntryBatches(entry: EntryBatches): {
     writer.u32(snapshot.length);
     writer.raw(snapshot);
   }
+  if (batches.some(({ appendToken }) => appendToken !== undefined)) {
+    flags |= TOKENS;
+    for (const { appendToken = "" } of batches) writer.text(appendToken);
+  }
   return { flags, bytes: writer.bytes() };
 }
 
@@ -86,11 +94,20 @@ export function readEntryBatches(reader: FieldReader, flags: number, count: numb
   const batches = (flags & BATCHES) === 0 ? plainBatch(count) : readBatches(reader);
   const sum = batches.reduce((total, batch) => total + batch.count, 0);
   if (sum !== count) throw new Corruption(`its batches hold ${sum} records and it has ${count}`);
-  return {
-    batches,
+  const producers = {
     ...((flags & PRODUCERS) === 0 ? {} : { producersAt: reader.u64() as EntryId }),
     ...((flags & SNAPSHOT) === 0 ? {} : { snapshot: reader.raw(reader.u32()) }),
   };
+  return { batches: (flags & TOKENS) === 0 ? batches : withTokens(reader, batches), ...producers };
+}
+
+function withTokens(reader: FieldReader, batches: readonly EntryBatch[]): readonly EntryBatch[] {
+  const tokens = batches.map(() => reader.text());
+  if (tokens.every((token) => token === "")) throw new Corruption("it announces tokens and has none");
+  return batches.map((batch, index) => {
+    const appendToken = tokens[index];
+    return appendToken === undefined || appendToken === "" ? batch : { ...batch, appendToken };
+  });
 }
 
 function plainBatch(count: number): readonly EntryBatch[] {

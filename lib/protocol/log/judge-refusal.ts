@@ -44,7 +44,7 @@ export async function judgeRefusal(
       if (reason !== undefined) return { kind: "superseded", reason };
       const expected = present(append.matchSeqNum, "only a condition can mismatch");
       const { actual } = refusal;
-      const error = await seqNumMismatch(log, append.records, expected, actual, found.recordsAt);
+      const error = await seqNumMismatch(log, append, { expected, actual }, found.recordsAt);
       return { kind: "refused", error };
     }
     default:

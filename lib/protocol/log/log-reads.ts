@@ -159,7 +159,7 @@ export async function recordsAt(
     return collector;
   } catch (error) {
     if (error instanceof AssertionError) throw error;
-    return { records: [], batchStarts: new Set() };
+    return { records: [], batches: new Map() };
   }
 }
 

@@ -50,6 +50,8 @@ export interface AppendRequest {
   readonly records: readonly RecordInput[];
   /** Append only if the first record gets this seq_num. */
   readonly matchSeqNum?: SeqNum;
+  /** Names this append in all attempts, to tell them from another's equal records. With matchSeqNum only. */
+  readonly appendToken?: string;
   readonly producer?: ProducerStamp;
   /** Idempotent by a key of its own; not together with `producer`. Characters as in a producer's id. */
   readonly idempotencyKey?: string;

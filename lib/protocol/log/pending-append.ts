@@ -21,6 +21,7 @@ export interface PendingAppendFields {
   /** None: a control entry (rule 14). */
   readonly records: readonly RecordInput[];
   readonly matchSeqNum?: SeqNum;
+  readonly appendToken?: string;
   readonly producer?: BatchProducer | undefined;
   /** Metered bytes of the records. */
   readonly bytes: number;
@@ -35,6 +36,7 @@ export type AppendVerdict =
 export class PendingAppend {
   readonly records: readonly RecordInput[];
   readonly matchSeqNum: SeqNum | undefined;
+  readonly appendToken: string | undefined;
   readonly producer: BatchProducer | undefined;
   readonly bytes: number;
   readonly outcome: Promise<AppendAck>;
@@ -47,6 +49,7 @@ export class PendingAppend {
   constructor(clock: Clock, logName: string, fields: PendingAppendFields) {
     this.records = fields.records;
     this.matchSeqNum = fields.matchSeqNum;
+    this.appendToken = fields.appendToken;
     this.producer = fields.producer;
     this.bytes = fields.bytes;
     this.outcome = new Promise((resolve, reject) => {

@@ -135,7 +135,7 @@ export class AppendPlaces {
   }
 
   #add(group: Group, append: PendingAppend): void {
-    const { producer } = append;
+    const { producer, appendToken } = append;
     if (group.batches.length === 0) this.#beginEntry(group, producer !== undefined);
     else if (producer !== undefined && this.#producersAt === undefined) this.#snapshot(group);
     const count = append.records.length;
@@ -148,7 +148,11 @@ export class AppendPlaces {
     group.batches.push({ append, ...places });
     this.#nextSeqNum = (this.#nextSeqNum + count) as SeqNum; // B1
     if (count === 0) return;
-    group.marks.push({ count, ...(producer === undefined ? {} : { producer }) });
+    group.marks.push({
+      count,
+      ...(producer === undefined ? {} : { producer }),
+      ...(appendToken === undefined ? {} : { appendToken }),
+    });
     if (producer === undefined) return;
     this.producers.note(producer, { seq: producer.seq, count, content: producer.content, ...places });
   }

@@ -3,6 +3,7 @@
  */
 import type { EntryId, SegmentNumber, SeqNum } from "../ids.ts";
 import { ReadCounters } from "../reads/read-counters.ts";
+import type { EntryBatch } from "./entry-batches.ts";
 import type { LogRecord } from "./operations.ts";
 import { meteredBytes, type RecordSet } from "./record-set.ts";
 
@@ -11,8 +12,8 @@ export class ReadCollector {
   /** Where to read on. */
   position: SeqNum;
   isFull = false;
-  /** Where the batches of the entries begin that were read. */
-  readonly batchStarts = new Set<SeqNum>();
+  /** The batches of the entries that were read, each where it begins. */
+  readonly batches = new Map<SeqNum, EntryBatch>();
   #bytes = 0;
 
   constructor(
@@ -43,9 +44,9 @@ export class ReadCollector {
    */
   take(set: RecordSet, segment: SegmentNumber, entry: EntryId): void {
     let batchStart: number = set.firstSeqNum;
-    for (const { count } of set.batches) {
-      this.batchStarts.add(batchStart as SeqNum);
-      batchStart += count;
+    for (const batch of set.batches) {
+      this.batches.set(batchStart as SeqNum, batch);
+      batchStart += batch.count;
     }
     for (let slot = this.position - set.firstSeqNum; slot < set.count && !this.isFull; slot++) {
       const stored = set.records[slot];

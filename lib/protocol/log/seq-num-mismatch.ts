@@ -1,11 +1,17 @@
 /**
  * The answer to an append whose match_seq_num does not hold. A caller whose earlier attempt got no answer
- * meets this error when that attempt was recorded after all; the same batch at the expected place says so.
+ * meets this error when that attempt was recorded after all, and the answer says so.
+ *
+ * M1 `already_appended` is said only of the caller's own attempt: the batch at the expected place has the
+ *    same token, or the same producer or key, and the same records.
+ * M2 Equal records alone are no proof of it, since others may append the same: `equal_records`. Without a
+ *    token whose they are stays open; with one they are another's.
  */
 import { FencelineError } from "../errors.ts";
 import type { SeqNum } from "../ids.ts";
 import { sameBytes } from "../ledger/entry.ts";
 import { formatDlsn } from "./dlsn.ts";
+import type { BatchProducer, EntryBatch } from "./entry-batches.ts";
 import type { LogRecord, RecordInput, RecordPosition } from "./operations.ts";
 import type { LogIdentity } from "./start-segment.ts";
 
@@ -14,50 +20,85 @@ export type RecordsAt = (log: LogIdentity, from: SeqNum, count: number) => Promi
 
 export interface RecordsThere {
   readonly records: readonly LogRecord[];
-  /** Where the batches begin that they belong to. */
-  readonly batchStarts: ReadonlySet<SeqNum>;
+  /** The batches that they belong to, each where it begins. */
+  readonly batches: ReadonlyMap<SeqNum, EntryBatch>;
+}
+
+/** The append that was refused, and who it says it is. */
+export interface MismatchedAppend {
+  readonly records: readonly RecordInput[];
+  readonly appendToken: string | undefined;
+  readonly producer: BatchProducer | undefined;
+}
+
+interface Places {
+  readonly expected: SeqNum;
+  readonly actual: SeqNum;
 }
 
 export async function seqNumMismatch(
   log: LogIdentity,
-  records: readonly RecordInput[],
-  expected: SeqNum,
-  actual: SeqNum,
+  append: MismatchedAppend,
+  { expected, actual }: Places,
   recordsAt: RecordsAt,
 ): Promise<FencelineError> {
-  const own = expected < actual ? await earlierAttempt(log, records, expected, recordsAt) : undefined;
-  const found =
-    own === undefined ? "" : "; the very same batch stands there already, so nothing is left to do";
+  const equal = expected < actual ? await equalBatch(log, append.records, expected, recordsAt) : undefined;
+  const isOwn = equal !== undefined && isAttemptAt(append, equal.batch); // M1
+  const again = `read from ${Math.min(expected, actual)} on and decide again`;
+  const places = `match_seq_num ${expected} was given and the next record gets ${actual}`;
+  const found = isOwn
+    ? "an earlier attempt at this very append is recorded there, so nothing is left to do; go on behind it"
+    : equal === undefined
+      ? again
+      : `${whoseEqual(append)}; ${again}`;
   return new FencelineError("seq_num_mismatch", {
-    message:
-      `log ${log.name}: match_seq_num ${expected} was given and the next record gets ${actual}${found}; ` +
-      (own === undefined ? `read from ${Math.min(expected, actual)} on and decide again` : "go on behind it"),
-    details: { expected_seq_num: expected, actual_seq_num: actual, ...(own ?? {}) },
+    message: `log ${log.name}: ${places}; ${found}`,
+    details: {
+      expected_seq_num: expected,
+      actual_seq_num: actual,
+      ...(equal === undefined ? {} : { [isOwn ? "already_appended" : "equal_records"]: true }),
+      ...(equal === undefined ? {} : { start: onWire(equal.start), last: onWire(equal.last) }),
+    },
   });
 }
 
-/** The batch as it stands at `expected`, if it does: one whole batch, with the same bytes. */
-async function earlierAttempt(
+function isAttemptAt({ appendToken, producer: own }: MismatchedAppend, batch: EntryBatch): boolean {
+  if (appendToken !== undefined) return batch.appendToken === appendToken;
+  const { producer } = batch;
+  if (own === undefined || producer === undefined) return false;
+  return (
+    own.kind === producer.kind &&
+    own.id === producer.id &&
+    own.epoch === producer.epoch &&
+    own.seq === producer.seq
+  );
+}
+
+/** M2 */
+function whoseEqual({ appendToken, producer }: MismatchedAppend): string {
+  if (appendToken !== undefined || producer !== undefined) {
+    return "equal records stand there, appended by another than this append";
+  }
+  return (
+    "equal records stand there, and whether by an earlier attempt at this append or by another caller only " +
+    "an append_token tells, the same in each attempt"
+  );
+}
+
+/** The batch at `expected`, if it is one whole batch with the same bytes. */
+async function equalBatch(
   log: LogIdentity,
   records: readonly RecordInput[],
   expected: SeqNum,
   recordsAt: RecordsAt,
 ) {
-  const { records: withNext, batchStarts } = await recordsAt(log, expected, records.length + 1);
-  const there = withNext.slice(0, records.length);
-  const next = withNext[records.length];
-  const first = there[0];
-  const last = there.at(-1);
-  if (first === undefined || last === undefined || there.length !== records.length) return undefined;
-  const inside = there.slice(1).some(({ seqNum }) => batchStarts.has(seqNum));
-  const isBatch = batchStarts.has(expected) && !inside && endsBatch(last, next, batchStarts);
-  const same = there.every((record, index) => sameRecord(record, records[index]));
-  if (!isBatch || !same) return undefined;
-  return { already_appended: true, start: onWire(first), last: onWire(last) };
-}
-
-function endsBatch(last: LogRecord, next: LogRecord | undefined, starts: ReadonlySet<SeqNum>): boolean {
-  return next === undefined || starts.has((last.seqNum + 1) as SeqNum);
+  const { records: there, batches } = await recordsAt(log, expected, records.length);
+  const batch = batches.get(expected);
+  const [start, last] = [there[0], there.at(-1)];
+  if (batch?.count !== records.length || there.length !== records.length) return undefined;
+  if (start === undefined || last === undefined) return undefined;
+  const isSame = there.every((record, index) => sameRecord(record, records[index]));
+  return isSame ? { batch, start, last } : undefined;
 }
 
 function sameRecord(there: LogRecord, given: RecordInput | undefined): boolean {

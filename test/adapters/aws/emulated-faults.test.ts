@@ -77,6 +77,7 @@ await overEmulator((emulator) => {
         followOwner: false,
         plain: false,
         unknownShareMax: 1,
+        readsFailedShareMax: 0.9,
         patienceMs: 120_000,
       });
       process.stdout.write(`${JSON.stringify({ report, faults: [...faults.injected] })}\n`);

@@ -12,20 +12,21 @@ import {
 } from "../../../lib/protocol/log/record-set.ts";
 
 const natural = fc.maxSafeNat();
+const anyId = fc.string({
+  unit: fc.integer({ min: 33, max: 126 }).map((code) => String.fromCharCode(code)),
+  minLength: 1,
+  maxLength: 64,
+});
 const anyProducer = fc.record({
   kind: fc.constantFrom("producer" as const, "key" as const),
-  id: fc.string({
-    unit: fc.integer({ min: 33, max: 126 }).map((code) => String.fromCharCode(code)),
-    minLength: 1,
-    maxLength: 64,
-  }),
+  id: anyId,
   epoch: natural,
   seq: natural,
   content: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
   arrivedAtMs: natural,
 });
 const anyBatch: fc.Arbitrary<EntryBatch> = fc.record(
-  { count: fc.integer({ min: 1, max: 5 }), producer: anyProducer },
+  { count: fc.integer({ min: 1, max: 5 }), producer: anyProducer, appendToken: anyId },
   { requiredKeys: ["count"] },
 );
 const anyEntry: fc.Arbitrary<EntryBatches> = fc
@@ -123,6 +124,28 @@ describe("an entry's batches", () => {
         "0000000000000000000001" +
         "00",
     );
+  });
+
+  test("golden bytes: tokens of appends stand behind everything else; announced, at least one is there", () => {
+    const records = recordsOf({ batches: [{ count: 1 }, { count: 1 }] });
+    const one = encodeRecordSet(seqNum(9), records.slice(0, 1), {
+      batches: [{ count: 1, appendToken: "t-1" }],
+    });
+    expect(hex(one)).toBe(
+      "01080001000000000000000900000000000000050000000000000005" + // head, with the flag of tokens alone
+        "03742d31" +
+        "0000000000000000000001" +
+        "00",
+    );
+    const batches = [{ count: 1 }, { count: 1, appendToken: "t-1" }];
+    const two = encodeRecordSet(seqNum(9), records, { batches });
+    expect(hex(two).slice(56)).toMatch(/^0002000100000100/);
+    expect(hex(two).slice(72)).toMatch(/^0003742d31/);
+    expect(decodeRecordSetHead(two)).toMatchObject({ batches });
+    const none = Uint8Array.from(one);
+    none[28] = 0;
+    none.copyWithin(29, 32);
+    expect(codeOf(none.subarray(0, none.length - 3))).toBe("data_corrupt");
   });
 
   test("one batch of no producer says nothing, and a control entry can carry a snapshot", () => {

@@ -148,15 +148,15 @@ describe("in one entry", () => {
     await w.run(Promise.all([p.sendingBatch(["x"]), p.sendingBatch(["a", "b"]), p.sendingBatch(["c"])]));
     const details = async (texts: string[], match: number) =>
       (await w.run(p.sendingBatch(texts, match).catch((error) => error))).details;
-    expect(await details(["a", "b"], 2)).toMatchObject({ already_appended: true, actual_seq_num: 5 });
-    expect(await details(["c"], 4)).toMatchObject({ already_appended: true });
+    expect(await details(["a", "b"], 2)).toMatchObject({ equal_records: true, actual_seq_num: 5 });
+    expect(await details(["c"], 4)).toMatchObject({ equal_records: true });
     for (const [texts, match] of [
       [["a"], 2],
       [["b"], 3],
       [["a", "b", "c"], 2],
       [["b", "c"], 3],
     ] as const) {
-      expect(await details([...texts], match)).not.toHaveProperty("already_appended");
+      expect(await details([...texts], match)).not.toHaveProperty("equal_records");
     }
   });
 });

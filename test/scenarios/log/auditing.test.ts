@@ -5,6 +5,7 @@ import { ledgerListingKey } from "../../../lib/protocol/items.ts";
 import { createLedger } from "../../../lib/protocol/ledger/create-ledger.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { Auditor } from "../../../lib/protocol/log/audit.ts";
+import { auditLedger } from "../../../lib/protocol/log/audit-ledger.ts";
 import { auditLimits } from "../../../lib/protocol/log/audit-limits.ts";
 import type { RegionState } from "../../../lib/protocol/placement/placement.ts";
 import { LOG, type LogClient, LogWorld } from "./log-world.ts";
@@ -57,6 +58,23 @@ describe("open ledgers", () => {
     old(w);
     await p.append("b");
     expect(await audit(w)).toMatchObject({ verdicts: { healthy: 1 } });
+    expect(await states(w)).toEqual(["OPEN"]);
+  });
+
+  test("an auditor that freezes behind its look at a lease does not call it expired when it thaws", async () => {
+    const { w, p } = await world();
+    await p.append("a");
+    old(w);
+    await p.append("b");
+    const look = w.faults.hold({ client: "A-east", port: "lease", call: "read" }, "after");
+    const [id] = await ids(w);
+    const listing = await listed(w, id ?? ledgerId(0));
+    if (listing?.kind !== "ledger-listing") throw new Error("its ledger is not listed");
+    const judged = auditLedger(w.client("A-east", "east").ports, listing);
+    await w.idle();
+    w.world.clock.jump(auditLimits.leaseExpiredMs * 2);
+    look.release();
+    expect(["healthy", "later"]).toContain(await w.run(judged));
     expect(await states(w)).toEqual(["OPEN"]);
   });
 

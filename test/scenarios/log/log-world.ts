@@ -299,10 +299,11 @@ export class LogClient {
     return Promise.all(texts.map((text) => told(this.sendingBatch([text]))));
   }
 
-  sendingBatch(texts: readonly string[], matchSeqNum?: number): Promise<AppendAck> {
+  sendingBatch(texts: readonly string[], matchSeqNum?: number, appendToken?: string): Promise<AppendAck> {
     const records = texts.map(recordOf);
     const condition = matchSeqNum === undefined ? {} : { matchSeqNum: seqNum(matchSeqNum) };
-    return this.appends.append({ log: LOG, records, ...condition });
+    const token = appendToken === undefined ? {} : { appendToken };
+    return this.appends.append({ log: LOG, records, ...condition, ...token });
   }
 
   /**

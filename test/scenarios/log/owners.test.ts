@@ -1,6 +1,7 @@
 /** Stories of logs that a region owns: forwarding, refusals, and takeovers on evidence alone. */
 import { describe, expect, test } from "vitest";
 import { FencelineError, unavailable } from "../../../lib/protocol/errors.ts";
+import { seqNum } from "../../../lib/protocol/ids.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import type { LogClient } from "./log-world.ts";
 import { LOG, LogWorld, recordOf } from "./log-world.ts";
@@ -87,6 +88,32 @@ describe("forwarding", () => {
     expect(await q.append("b")).toEqual(["unknown_outcome, side effects possible"]);
     expect(await q.append("c")).toEqual(["at 2"]);
     expect(await q.read(0)).toEqual(["a", "b", "c"]);
+  });
+
+  test("a copy that waits at the owner lands later: the advice to repeat it holds, or is not given", async () => {
+    const cases = [
+      [{ matchSeqNum: seqNum(1), appendToken: "t" }, /again with the same match_seq_num 1/, true],
+      [{ idempotencyKey: "k" }, /again with the same Idempotency-Key/, true],
+      [{ producer: { id: "p", epoch: 0, seq: 0 } }, /again with the same producer and seq/, true],
+      [{}, /a plain append is not safe to repeat, not even after a read that does not find it/, false],
+    ] as const;
+    for (const [more, words, mayRepeat] of cases) {
+      const { w, q } = await ownedByEast();
+      const held = w.faults.hold({ client: "P", port: "bookie", call: "add" });
+      const answer = w.faults.hold({ client: "Q", port: "region", call: "append" }, "after");
+      const request = { log: LOG, records: [recordOf("b")], ...more };
+      const error = await w.run(q.appends.append({ ...request, timeoutMs: 3_000 }).catch((reason) => reason));
+      expect([error.code, error.message]).toEqual(["unknown_outcome", expect.stringMatching(words)]);
+      expect(error.message).not.toMatch(/read the tail/);
+      answer.lose();
+      held.release();
+      await w.idle();
+      if (mayRepeat) {
+        const again = await w.run(q.appends.append(request).catch((reason) => reason.details));
+        expect(again).toMatchObject({ start: expect.anything() });
+      }
+      expect(await q.read(0)).toEqual(["a", "b"]);
+    }
   });
 
   test("the caller's patience goes with it", async () => {

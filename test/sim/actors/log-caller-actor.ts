@@ -79,7 +79,8 @@ export async function appendThrough(
   { log, contents, match, size, timeoutMs, producer, idempotencyKey }: AppendCall,
 ): Promise<Answer> {
   const records = contents.map((content) => ({ body: payloadOf(content, size), headers: [] }));
-  const condition = match === undefined ? {} : { matchSeqNum: seqNum(match) };
+  // Contents are never used twice, so the first one names the append.
+  const condition = match === undefined ? {} : { matchSeqNum: seqNum(match), appendToken: `t${contents[0]}` };
   const stamp = producer === undefined ? {} : { producer };
   const key = idempotencyKey === undefined ? {} : { idempotencyKey };
   const request = { log, records, ...condition, ...stamp, ...key };

@@ -44,10 +44,20 @@ export const takeoversOnEvidence: Checker = {
       all.set(`${by} ${of}`, heard);
       return heard;
     };
+    /** Of segments that were taken from a region without a reason: that region. */
     const takenFrom = new Map<LedgerId, Region>();
     /** When a region was last meant to become the owner of something, and when one was last given up. */
     const handedOverAtMs = new Map<Region, number>();
     const givenUpAtMs = new Map<Region, number>();
+    /** At the election itself: whoever won it may freeze before it tells, and tell an hour later. */
+    const hasReason = (by: Region, from: Region): boolean => {
+      const heard = heardOf(by, from);
+      const never = Number.NEGATIVE_INFINITY;
+      const handedOver = handedOverAtMs.get(by) ?? never;
+      const givenUp = givenUpAtMs.get(from) ?? never;
+      const lastAtMs = Math.max(heard.cannotOwnAtMs, heard.silentAtMs, handedOver, givenUp);
+      return world.scheduler.nowMs - lastAtMs <= EVIDENCE_MS || !isAccepting(world, from);
+    };
     return {
       metadataChanged(change) {
         const item = change.after?.item;
@@ -55,7 +65,11 @@ export const takeoversOnEvidence: Checker = {
         if (state?.kind === "region") givenUpAtMs.set(state.region, world.scheduler.nowMs);
         if (item?.kind !== "segment") return;
         const before = chainBefore(world, change);
-        if (before?.item.kind === "segment") takenFrom.set(item.ledgerId, before.item.ownerRegion);
+        if (before?.item.kind !== "segment") return;
+        const { ownerRegion } = before.item;
+        if (ownerRegion !== item.ownerRegion && !hasReason(item.ownerRegion, ownerRegion)) {
+          takenFrom.set(item.ledgerId, ownerRegion);
+        }
       },
       regionCalled(call, answer) {
         const heard = heardOf(call.process.region, call.to);
@@ -74,13 +88,6 @@ export const takeoversOnEvidence: Checker = {
         if (event.event !== "segment-opened" || !knowsRegions(process)) return;
         const owner = takenFrom.get(event.ledgerId);
         if (owner === undefined || owner === process.region) return;
-        const heard = heardOf(process.region, owner);
-        const { nowMs } = world.scheduler;
-        const never = Number.NEGATIVE_INFINITY;
-        const handedOver = handedOverAtMs.get(process.region) ?? never;
-        const givenUp = givenUpAtMs.get(owner) ?? never;
-        const lastAtMs = Math.max(heard.cannotOwnAtMs, heard.silentAtMs, handedOver, givenUp);
-        if (nowMs - lastAtMs <= EVIDENCE_MS || !isAccepting(world, owner)) return;
         report(`${process.name} takes the log over from ${owner}, which answers`, event.log);
       },
     };
