@@ -18,6 +18,7 @@ import type { AppendAckJson } from "./append-wire.ts";
 import { type LogFormat, textOf } from "./record-body.ts";
 import type * as regionWire from "./region-wire.ts";
 import type { Wire } from "./schema.ts";
+import { withWireNames } from "./size-names.ts";
 import type * as wire from "./wire.ts";
 
 export function ackAnswer(log: string, ack: AppendAck): AppendAckJson {
@@ -68,7 +69,7 @@ export function createdAnswer(
   description: LogDescription,
   warnings: readonly string[],
 ): Wire<typeof wire.createdLog> {
-  return { ...logAnswer(description), warnings: [...warnings] };
+  return { ...logAnswer(description), warnings: warnings.map(withWireNames) };
 }
 
 export function regionAnswer({

@@ -6,6 +6,7 @@ export const apiErrorStatus = {
   not_utf8: 406,
   body_too_large: 413,
   unsupported_media_type: 415,
+  expectation_failed: 417,
 } as const;
 
 export type ApiErrorCode = keyof typeof apiErrorStatus;

@@ -5,6 +5,7 @@
  */
 import { type ErrorCode, FencelineError, type SideEffects } from "../protocol/errors.ts";
 import { ApiError, type ApiErrorCode, apiErrorStatus } from "./api-error.ts";
+import { withWireNames } from "./size-names.ts";
 
 export type ProblemCode = ErrorCode | ApiErrorCode | "internal";
 
@@ -69,7 +70,7 @@ const RETRY_AFTER_MS = 1_000;
 
 export function problemOf(error: unknown, request: FailedRequest): Problem {
   const code = codeOf(error);
-  const details = causeDetails(error);
+  const details = inWireNames(causeDetails(error));
   const status = statusOf(code, details);
   const outcome = { ...outcomeOf(error, request), ...waitOf(error) };
   const members: Problem = {
@@ -77,7 +78,9 @@ export function problemOf(error: unknown, request: FailedRequest): Problem {
     title: titleOf(code),
     status,
     detail:
-      code === "internal" ? internalDetail(request) : detailOf(error as Error, request, details, outcome),
+      code === "internal"
+        ? internalDetail(request)
+        : withWireNames(detailOf(error as Error, request, details, outcome)),
     instance: `urn:uuid:${request.requestId}`,
     code,
     retryable: outcome.retryable,
@@ -192,6 +195,12 @@ function causeDetails(error: unknown): Readonly<Record<string, unknown>> {
   if (!(error instanceof Error)) return {};
   const own = error instanceof FencelineError || error instanceof ApiError ? error.details : {};
   return { ...causeDetails(error.cause), ...own };
+}
+
+/** What could be changed to be accepted is named as it is sent. */
+function inWireNames(details: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { change } = details;
+  return Array.isArray(change) ? { ...details, change: change.map(String).map(withWireNames) } : details;
 }
 
 function titleOf(code: ProblemCode): string {

@@ -61,9 +61,9 @@ export const recordsHeaders = once(() =>
       noted(z.string(), {
         description:
           "no-forward: a region that does not own the log answers 421 and names the owner in Log-Owner, " +
-          "instead of sending the append on. wait=N: an answer within N seconds, whatever is known then, " +
-          "or some seconds later where metadata does not answer; the patience goes with an append that is " +
-          `sent on. At most, and without it, ${limits.appendDeadlineMs / 1_000} seconds.`,
+          "instead of sending the append on. wait=N: an answer within N seconds, whatever is known then; " +
+          "the patience goes with an append that is sent on. At most, and without it, " +
+          `${limits.appendDeadlineMs / 1_000} seconds.`,
       }),
     ),
     "idempotency-key": z.optional(
@@ -72,7 +72,9 @@ export const recordsHeaders = once(() =>
           `1 to ${appendLimits.producerIdLengthMax} printable ASCII characters, no spaces. A request that ` +
           "repeats a key with the same records is answered with their positions and `duplicate: true`; " +
           `with other records it is refused (422). Keys are kept for ${KEYS_KEPT_MINUTES} minutes at ` +
-          "least. Not together with a producer.",
+          "least. Not together with a producer. A sealed log answers repetitions, of keys and producers, " +
+          "likewise; where it says log_sealed, earlier_attempts says not_recorded (the batch is not in the " +
+          "log, nor will ever be) or not_remembered.",
       }),
     ),
   }),

@@ -10,7 +10,7 @@ import { type Patience, retrying } from "../client/retry.ts";
 import { batchesOf } from "./batches.ts";
 import { InterruptedError } from "./exit-codes.ts";
 import { linesOf, STDIN } from "./lines.ts";
-import { grouped, note, type OutputFormat, quoted, type Streams, writeResult } from "./output.ts";
+import { counted, grouped, note, type OutputFormat, quoted, type Streams, writeResult } from "./output.ts";
 import { Progress } from "./progress.ts";
 
 export interface AppendCommand {
@@ -94,13 +94,13 @@ function howToGoOn(command: AppendCommand, progress: Progress, error: unknown): 
   const told = [
     done === 0 && !inDoubt
       ? "Nothing was appended."
-      : `${grouped(done)} lines of the input are in log ${command.log}${place}.`,
+      : `${counted(done, "line")} of the input ${done === 1 ? "is" : "are"} in log ${command.log}${place}.`,
   ];
   if (inDoubt) {
-    told.push(
-      `The next ${grouped(error.count)} may be there, all of them or none` +
-        `${error.at === undefined ? "" : `, from seq_num ${error.at} on`}.`,
-    );
+    const { count, at } = error;
+    const next = count === 1 ? "The next one" : `The next ${grouped(count)}`;
+    const where = at === undefined ? "" : count === 1 ? `, at seq_num ${at}` : `, from seq_num ${at} on`;
+    told.push(`${next} may be there${count === 1 ? " or not" : ", all of them or none"}${where}.`);
   }
   if (!canComplete(error)) return told.join(" ");
   if (first === undefined && done > 0) {

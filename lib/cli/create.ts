@@ -11,7 +11,7 @@ import {
 } from "./command-context.ts";
 import { UsageError } from "./exit-codes.ts";
 import { quorumSize, wholeNumber } from "./options.ts";
-import { note, writeResult } from "./output.ts";
+import { commandWords, note, writeResult } from "./output.ts";
 
 interface CreateFlags {
   readonly preset?: NonNullable<CreateLogJson["preset"]>;
@@ -45,7 +45,7 @@ export function addCreate(program: Command, context: CommandContext): void {
         bounded.createLog(log, config),
       );
       const text = made.created ? `created ${log}` : `${log} was there, with this configuration`;
-      for (const warning of made.log.warnings) note(context.streams, `warning: ${warning}`);
+      for (const warning of made.log.warnings) note(context.streams, `warning: ${commandWords(warning)}`);
       await writeResult(context.streams, flags.output, { created: made.created, ...made.log }, text);
     });
 }

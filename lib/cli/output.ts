@@ -64,7 +64,7 @@ function errorText(error: unknown): string {
   return `fenceline: ${wordsOf(error)}${code}`;
 }
 
-/** HTTP's words for what a command calls otherwise. */
+/** Words of HTTP, and of the protocol, for what a command calls otherwise. */
 const COMMAND_WORDS: readonly (readonly [RegExp, string])[] = [
   [/; GET \/v1\/openapi\.json has the whole form/g, ""],
   [/ ?Percent-encode the name as one path segment \('\/' is %2F\), without '\.' or '\.\.' segments\./g, ""],
@@ -73,17 +73,22 @@ const COMMAND_WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bbody\/seq_num\b/g, "--to"],
   [/\bbody\/segment_bytes_max\b/g, "--segment-bytes"],
   [/\bbody\/replication\b(?!\/)/g, "the quorum sizes"],
-  [/\bbody\/replication\/ensemble_size\b|\bensemble_size\b/g, "--ensemble"],
-  [/\bbody\/replication\/write_quorum\b|\bwrite_quorum\b/g, "--write-quorum"],
-  [/\bbody\/replication\/ack_quorum\b|\back_quorum\b/g, "--ack-quorum"],
-  [/\bbody\/replication\/min_regions\b|\bmin_regions\b/g, "--min-regions"],
+  [/\b(body\/replication\/)?ensemble_size\b|\bensembleSize\b/g, "--ensemble"],
+  [/\b(body\/replication\/)?write_quorum\b|\bwriteQuorum\b/g, "--write-quorum"],
+  [/\b(body\/replication\/)?ack_quorum\b|\backQuorum\b/g, "--ack-quorum"],
+  [/\b(body\/replication\/)?min_regions\b|\bminRegions\b/g, "--min-regions"],
   [/\bmatch_seq_num\b/g, "--match-seq-num"],
 ];
 
 function wordsOf(error: unknown): string {
   const message = messageOf(error);
   if (!(error instanceof ProblemError) && !(error instanceof BatchInDoubtError)) return message;
-  return COMMAND_WORDS.reduce((text, [http, command]) => text.replace(http, command), message);
+  return commandWords(message);
+}
+
+/** The same in the words of the command line. */
+export function commandWords(text: string): string {
+  return COMMAND_WORDS.reduce((words, [other, command]) => words.replace(other, command), text);
 }
 
 function messageOf(error: unknown): string {
@@ -92,6 +97,11 @@ function messageOf(error: unknown): string {
 
 function isClosed(stream: NodeJS.WritableStream): boolean {
   return "destroyed" in stream && stream.destroyed === true;
+}
+
+/** "1 line", "1,234 lines". */
+export function counted(count: number, what: string): string {
+  return `${grouped(count)} ${what}${count === 1 ? "" : "s"}`;
 }
 
 /** 1 234 567 as "1,234,567", whatever the machine's language is. */

@@ -11,7 +11,7 @@ import {
 import { type CommandContext, outputOption } from "./command-context.ts";
 import { RefusedAnswer, UsageError } from "./exit-codes.ts";
 import { plannedTopology, quorumSize } from "./options.ts";
-import { type OutputFormat, writeResult } from "./output.ts";
+import { commandWords, type OutputFormat, writeResult } from "./output.ts";
 
 interface PlanFlags {
   readonly ensemble: number;
@@ -64,7 +64,12 @@ export function addPlacementCommands(program: Command, context: CommandContext):
         await writeResult(context.streams, format, placedJson(answer), placedText(answer));
         return;
       }
-      await writeResult(context.streams, format, refusalJson(answer), `refused: ${answer.reason}`);
+      await writeResult(
+        context.streams,
+        format,
+        refusalJson(answer),
+        `refused: ${commandWords(answer.reason)}`,
+      );
       throw new RefusedAnswer(answer.reason);
     });
 }
@@ -102,14 +107,14 @@ function refusalJson(answer: AdmissionRefusal | PlacementRefusal) {
   return {
     accepted: false,
     smallestAckQuorum: smallest ?? null,
-    reason: answer.reason,
+    reason: commandWords(answer.reason),
     warnings: [],
     ...("change" in answer ? { change: answer.change } : {}),
   };
 }
 
 function admissionText(answer: Admission): string {
-  if (answer.kind === "refused") return `refused: ${answer.reason}`;
+  if (answer.kind === "refused") return `refused: ${commandWords(answer.reason)}`;
   const { smallestAckQuorum, availability, warnings } = answer;
   const { lossesInPlace, oneLossAckQuorumMax } = availability;
   const many = lossesInPlace === 1 ? "one region is" : `${lossesInPlace} regions are`;
@@ -123,7 +128,7 @@ function admissionText(answer: Admission): string {
   return [
     `accepted: the smallest legal ack quorum is ${smallestAckQuorum}`,
     losses,
-    ...warnings.map((warning) => `warning: ${warning}`),
+    ...warnings.map((warning) => `warning: ${commandWords(warning)}`),
   ].join("\n");
 }
 
@@ -157,7 +162,7 @@ function placedText({ ensemble, regionCounts, writeSets, warnings }: PlannedEnse
     ...members,
     writeSets.length === 1 ? "write set of every entry:" : "write sets, by entry id modulo the ensemble:",
     ...sets,
-    ...warnings.map((warning) => `warning: ${warning}`),
+    ...warnings.map((warning) => `warning: ${commandWords(warning)}`),
   ].join("\n");
 }
 

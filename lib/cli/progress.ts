@@ -1,6 +1,6 @@
 /** How far an append is: the summary, and lines on standard error once it takes longer than a second. */
 import type { BatchOutcome } from "../client/batch-outcome.ts";
-import { grouped, note, type Streams } from "./output.ts";
+import { counted, grouped, note, type Streams } from "./output.ts";
 
 const FIRST_LINE_MS = 1_000;
 /** Between lines where nobody watches: a log file should not fill up. */
@@ -85,9 +85,11 @@ export class Progress {
     const spread = this.#isContiguous ? "" : ", with others' records in between";
     const present = this.#present === 0 ? "" : `, ${grouped(this.#present)} of them found there`;
     const durable = this.#durableIn.length === 0 ? "" : `; durable in ${this.#durableIn.join(", ")}`;
+    const [are, last] = [this.lines === 1 ? "is" : "are", this.#end - 1];
+    const places = this.#start === last ? `seq_num ${last}` : `seq_nums ${this.#start} to ${last}`;
     return (
-      `${grouped(this.lines)} records (${grouped(this.#bytes)} bytes) are in ${this.log}, ` +
-      `seq_nums ${this.#start} to ${this.#end - 1}${spread}${present}${durable}; ${this.#seconds()} s`
+      `${counted(this.lines, "record")} (${counted(this.#bytes, "byte")}) ${are} in ${this.log}, ` +
+      `${places}${spread}${present}${durable}; ${this.#seconds()} s`
     );
   }
 
@@ -107,7 +109,7 @@ export class Progress {
     const trouble = this.#trouble === undefined ? "" : `; trying again: ${this.#trouble}`;
     note(
       this.streams,
-      `append ${this.log}: ${grouped(this.lines)} lines in ${Math.round(this.#seconds())} s ` +
+      `append ${this.log}: ${counted(this.lines, "line")} in ${Math.round(this.#seconds())} s ` +
         `(${grouped(rate)} a second)${from}${trouble}`,
     );
   }

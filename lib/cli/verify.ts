@@ -115,6 +115,7 @@ async function verifyCommand(flags: VerifyFlags, context: CommandContext): Promi
     unknownShareMax: flags.unknownMax / 100,
     readsFailedShareMax: flags.readsFailedMax / 100,
     patienceMs: flags.retryFor * 1_000,
+    onRetry: onceEach((message) => note(streams, `${message}; trying again for ${flags.retryFor} s at most`)),
     signal,
   });
   await writeData(streams, `${flags.json ? JSON.stringify(report) : reportText(report, flags)}\n`);
@@ -129,6 +130,16 @@ async function verifyCommand(flags: VerifyFlags, context: CommandContext): Promi
       ?.deleteLog(verifyLogName(prefix, index))
       .catch(() => note(streams, "a log could not be deleted"));
   }
+}
+
+/** Many logs meet the same trouble at once. */
+function onceEach(tell: (message: string) => void): (error: Error) => void {
+  const told = new Set<string>();
+  return ({ message }) => {
+    const trouble = message.replace(/ to [A-Z]+ \S+/, "");
+    if (!told.has(trouble)) tell(message);
+    told.add(trouble);
+  };
 }
 
 function reportText(report: VerifyReport, { unknownMax, readsFailedMax }: VerifyFlags): string {

@@ -16,6 +16,9 @@ export class BatchInDoubtError extends Error {
     cause: Error,
   ) {
     const where = at === undefined ? "" : ` at seq_num ${at}`;
-    super(`${count} records${where} may be in the log or not: ${cause.message}`, { cause });
+    super(
+      `${count === 1 ? "1 record" : `${count} records`}${where} may be in the log or not: ${cause.message}`,
+      { cause },
+    );
   }
 }

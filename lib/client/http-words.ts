@@ -34,6 +34,7 @@ const NOT_CONNECTED = new Set([
   "EAI_AGAIN",
   "EHOSTUNREACH",
   "UND_ERR_CONNECT_TIMEOUT",
+  "bad port",
 ]);
 
 export function queryText(query: Readonly<Record<string, string | number | undefined>> = {}): string {
@@ -51,12 +52,24 @@ export function parsed(text: string): unknown {
   }
 }
 
+/** What people are told of such a word. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nobody listens there",
+  ENOTFOUND: "there is no host of that name",
+  EAI_AGAIN: "the host's name cannot be looked up now",
+  EHOSTUNREACH: "there is no way to that host",
+  UND_ERR_CONNECT_TIMEOUT: "nobody there took the connection",
+  ECONNRESET: "the connection was cut",
+  UND_ERR_SOCKET: "the connection was cut",
+  "bad port": "requests to that port are not allowed",
+};
+
 /** What the network said, and of which call, each in a word; "" if it said nothing of its own. */
 function networkWords(error: unknown): { readonly code: string; readonly syscall: string } {
   const cause = error instanceof Error ? error.cause : undefined;
   if (typeof cause !== "object" || cause === null) return { code: "", syscall: "" };
   const word = (name: string) => (name in cause ? String(cause[name as keyof typeof cause]) : "");
-  return { code: word("code"), syscall: word("syscall") };
+  return { code: word("code") || word("message"), syscall: word("syscall") };
 }
 
 /** Reading or writing, it had stood. */
@@ -77,7 +90,9 @@ export function noAnswer(
 ): NoAnswerError {
   const { code, syscall } = networkWords(error);
   const isSilent = error instanceof Error && error.name === "TimeoutError";
-  const why = code !== "" ? code : error instanceof Error ? error.message : String(error);
+  const meaning = MEANINGS[code];
+  const plain = code !== "" ? code : error instanceof Error ? error.message : String(error);
+  const why = meaning === undefined ? plain : `${meaning} (${plain})`;
   const said = isSilent ? `${timeoutMs / 1_000} s of silence` : why;
   return new NoAnswerError(
     `${asked} gave no answer to ${what}: ${said}`,

@@ -66,7 +66,7 @@ export class LogProducer {
         inDoubt ||= error.sideEffects === "possible";
         const mayRetry = error.retryable || REPEATABLE.some((code) => hasProblemCode(error, code));
         if (mayRetry && (await retries.next(error))) continue;
-        if (!inDoubt) throw error; // K2
+        if (!inDoubt || isRuledOut(error)) throw error; // K2
         this.#epoch += 1; // K3
         this.#seq = 0;
         throw new BatchInDoubtError(undefined, records.length, error);
@@ -87,4 +87,9 @@ export class LogProducer {
     const isGap = hasProblemCode(error, "producer_seq_gap");
     return isGap && error.problem.known_producer === false && this.#seq > 0;
   }
+}
+
+/** A sealed log takes nothing any more, so what it says of earlier attempts is final. */
+function isRuledOut(error: RequestError): boolean {
+  return hasProblemCode(error, "log_sealed") && error.problem.earlier_attempts === "not_recorded";
 }

@@ -2,10 +2,11 @@
  * An HTTP server on the loopback interface, which serves this machine's own programs and nobody else: a web
  * page of another origin, or one whose host name was pointed at this machine, is refused.
  */
-import { createServer, type IncomingMessage, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
+import { ApiError } from "../api/api-error.ts";
 import { problemOf, problemResponse } from "../api/problem.ts";
 import { FencelineError } from "../protocol/errors.ts";
 import { LocalError } from "./local-error.ts";
@@ -48,6 +49,9 @@ export class LoopbackServer {
       },
     );
     this.#server = createServer(listener);
+    this.#server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
+      refuseExpectation(fields.name, request, response),
+    );
     this.#server.on("clientError", (error, socket) => refuseMalformed(fields.name, error, socket));
   }
 
@@ -126,6 +130,19 @@ function malformed(name: string, fault: string): Response {
   return problemResponse(malformedError(fault), failed(name));
 }
 
+/** Of an Expect header that is not 100-continue, which Node itself answers. */
+function refuseExpectation(name: string, request: IncomingMessage, response: ServerResponse): void {
+  const given = JSON.stringify(request.headers.expect ?? "");
+  const error = new ApiError(
+    "expectation_failed",
+    `Expect: ${given} cannot be met; this server knows 100-continue alone. Leave the header out.`,
+  );
+  const problem = problemOf(error, failed(name, request.method));
+  const body = Buffer.from(JSON.stringify(problem));
+  const headers = { "content-type": "application/problem+json", "content-length": body.length };
+  response.writeHead(problem.status, { ...headers, connection: "close" }).end(body);
+}
+
 /** What is no HTTP at all never becomes a request; its answer is written by hand. */
 function refuseMalformed(name: string, error: Error, socket: Duplex): void {
   if (!socket.writable) {
@@ -145,6 +162,6 @@ function malformedError(fault: string): FencelineError {
   return new FencelineError("invalid_request", { message: `the request is refused: ${fault}` });
 }
 
-function failed(region: string) {
-  return { requestId: crypto.randomUUID(), region, method: "GET" };
+function failed(region: string, method = "GET") {
+  return { requestId: crypto.randomUUID(), region, method };
 }

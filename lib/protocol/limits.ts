@@ -50,6 +50,11 @@ export const limits = {
   recoveryReadWindow: 16,
   /** Entries in the first window, which doubles from there. */
   recoveryReadWindowFirst: 4,
+  /**
+   * How much longer than the first copy of an entry the others may take to be written back before more
+   * bookies are asked: longer than a slow put on the other side of the world.
+   */
+  writeBackPatienceMs: 400,
   /** Keys listed to find a bookie's highest entry behind Tombstones that recovery put ahead. */
   highestEntryScanKeys: 64,
 

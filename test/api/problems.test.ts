@@ -68,6 +68,7 @@ describe("the pair (retryable, side_effects) of every code", () => {
       "not_utf8",
       "body_too_large",
       "unsupported_media_type",
+      "expectation_failed",
       "internal",
     ];
     expect(Object.keys(problemStatus).sort()).toEqual([...ofTheLog, ...ofTheSurface].sort());

@@ -120,6 +120,16 @@ describe("a log, from its creation to its records", () => {
   });
 });
 
+test("one record is told of as one", async () => {
+  await using endpoint = await FaultyEndpoint.open();
+  const fenceline = at(endpoint);
+  await fenceline("create x");
+  expect((await fenceline("append x", "1")).out).toMatch(/^1 record \(1 byte\) is in x, seq_num 0; durable/);
+  endpoint.faults.push("answer lost");
+  const lost = await run(["append", "x", "--endpoint", endpoint.url, "--retry-for", "0"], "2");
+  expect(lost.err).toContain("0 lines of the input are in log x. The next one may be there or not.");
+});
+
 describe("records are kept byte for byte", () => {
   const awkward = Buffer.from("\xef\xbb\xbfBOM\r\n\n\x00\xff\xfe\ngr\xc3\xbc\xc3\x9f\n \t\n", "latin1");
 

@@ -55,6 +55,22 @@ describe("a batch is in the log once, in the order of the calls (K1)", () => {
   });
 });
 
+test("a sealed log that rules the batch out ends the doubt: it is certainly not there (K2)", async () => {
+  await using endpoint = await endpointWithLog();
+  for (const [earlier, expected] of [
+    ["not_recorded", { code: "log_sealed", sideEffects: "none" }],
+    ["not_remembered", { name: "BatchInDoubtError" }],
+  ] as const) {
+    endpoint.faults.push("request lost");
+    endpoint.logs.failure = new FencelineError("log_sealed", {
+      message: "sealed",
+      details: { earlier_attempts: earlier },
+    });
+    const producer = producerOf(endpoint, 5_000, earlier);
+    await expect(producer.append(bytes("a"))).rejects.toMatchObject(expected);
+  }
+});
+
 test("patience ends in doubt: the next batch begins an epoch, and a late copy is refused (K3)", async () => {
   await using endpoint = await endpointWithLog();
   const producer = producerOf(endpoint, 200);

@@ -36,6 +36,19 @@ describe("owner", () => {
 });
 
 describe("verify", () => {
+  test("of regions that are not there says what was tried, why it failed, and what to do", async () => {
+    const silent = "http://127.0.0.1:59998";
+    const args = ["verify", "--endpoint", silent, "--retry-for", "1", "--duration", "1"];
+    const { code, err } = await run(args);
+    expect(code).toBe(5);
+    const lines = err.trim().split("\n");
+    expect(lines).toHaveLength(2);
+    const tried = `${silent} gave no answer to PUT /v1/logs/verify-`;
+    for (const line of lines) expect(line).toContain(tried);
+    expect(lines[0]).toMatch(/nobody listens there \(ECONNREFUSED\); trying again for 1 s at most$/);
+    expect(lines[1]).toMatch(/does not answer\. Is it running\?.*--endpoint/);
+  });
+
   test("passes on a sound cloud, tells what it saw, and deletes its logs", async () => {
     await using running = await RunningCloud.start();
     const endpoints = running.cloud.regions().flatMap(({ url }) => ["--endpoint", url]);

@@ -48,7 +48,7 @@ describe("check", () => {
     expect((await placement("check", "4/4/3 m2", "a:2,b:2,c:2")).out).toContain("can stall writes");
     const refused = await placement("check", "4/4/2 m2", "a:2,b:2,c:2");
     expect([refused.code, refused.err]).toEqual([3, ""]);
-    expect(refused.out).toMatch(/^refused: ackQuorum is 2; .* at least 3/);
+    expect(refused.out).toMatch(/^refused: --ack-quorum is 2; .* at least 3/);
   });
 
   test("no ack quorum at all: no smallest one, and what must change", async () => {
@@ -131,14 +131,18 @@ describe("bad input is no refusal", () => {
   });
 
   test.each([
-    ["--ensemble", "0", "ensembleSize is 0; it must be a whole number from 1 to 60"],
-    ["--ensemble", "-3", "ensembleSize is -3; it must be a whole number from 1 to 60"],
-    ["--write-quorum", "61", "writeQuorum is 61; it must be a whole number from 1 to 60"],
-    ["--min-regions", "0", "minRegions is 0; it must be a whole number from 1 to 60"],
-    ["--write-quorum", "5", "ensembleSize 4 is below writeQuorum 5"],
-    ["--ack-quorum", "5", "ackQuorum is 5; with ensembleSize 4, writeQuorum 4 and minRegions 2 it must be"],
-    ["--ack-quorum", "-1", "ackQuorum is -1; with"],
-    ["--min-regions", "4", "minRegions 4 is more than the 3 regions of the topology (a: 2, b: 2, c: 2)"],
+    ["--ensemble", "0", "--ensemble is 0; it must be a whole number from 1 to 60"],
+    ["--ensemble", "-3", "--ensemble is -3; it must be a whole number from 1 to 60"],
+    ["--write-quorum", "61", "--write-quorum is 61; it must be a whole number from 1 to 60"],
+    ["--min-regions", "0", "--min-regions is 0; it must be a whole number from 1 to 60"],
+    ["--write-quorum", "5", "--ensemble 4 is below --write-quorum 5"],
+    [
+      "--ack-quorum",
+      "5",
+      "--ack-quorum is 5; with --ensemble 4, --write-quorum 4 and --min-regions 2 it must be",
+    ],
+    ["--ack-quorum", "-1", "--ack-quorum is -1; with"],
+    ["--min-regions", "4", "--min-regions 4 is more than the 3 regions of the topology (a: 2, b: 2, c: 2)"],
   ])("%s %s is a size, and admission says what is wrong with it", async (option, value, reason) => {
     const sizes = { "--ensemble": "4", "--write-quorum": "4", "--ack-quorum": "3", "--min-regions": "2" };
     const flags = Object.entries({ ...sizes, [option]: value }).flat();

@@ -1,8 +1,8 @@
 /**
  * Regions that own logs, under load from all of them at once, with everything that may happen to them: owners
  * transferred, regions refusing and hanging and back, kill -9 of everything. What `fenceline verify` sees is
- * printed, and whether appends resumed within the time that is aimed at; exit code 1 if a promise is broken, if
- * appends take 5 s more than that, or if outcomes are unknown without a fault.
+ * printed, and how long no append was accepted; exit code 1 if a promise is broken, if appends do not resume
+ * within the sum in owner-limits.ts and what this machine adds, or if outcomes are unknown without a fault.
  *
  *     node --import tsx test/e2e/owners.ts
  */
@@ -89,13 +89,13 @@ class Load {
     // Of one log: with many of them, others go on while one stands still.
     const gapMs = report.longestGapOfOneLogMs;
     if (meddle === undefined) this.#calmGapMs = Math.max(this.#calmGapMs, gapMs);
-    // A machine that is busy adds what it adds without any fault, and then some.
-    const aimMs = ownerLimits.resumeMs + outageMs + this.#calmGapMs;
-    const isHeld = gapMs <= aimMs;
-    process.stdout.write(
-      `${name}: no append to one log for ${gapMs} ms, ${isHeld ? "within" : "MISSES"} the aim of ${Math.round(aimMs)} ms\n`,
-    );
-    check(gapMs <= aimMs + ownerLimits.resumeMs, `${name}: no append to one log for ${gapMs} ms`);
+    // A busy machine adds to each step of a recovery what it adds to an append when nothing is wrong. Where a
+    // log has one appender, a region that hangs holds that up for its own patience.
+    const isAlone = (fields.logs ?? 1) > 1 && meddle !== undefined;
+    const busyMs = 2 * this.#calmGapMs + (isAlone ? CLIENT_TIMEOUT_MS : 0);
+    const aimMs = Math.round(ownerLimits.resumeMs + outageMs + busyMs);
+    process.stdout.write(`${name}: no append to one log for ${gapMs} ms, of ${aimMs} ms allowed\n`);
+    check(gapMs <= aimMs, `${name}: no append to one log for ${gapMs} ms`);
     return report;
   }
 
@@ -169,8 +169,8 @@ async function main(): Promise<void> {
   await load.run("killed", { durationMs: 12_000 }, () => load.kill());
   await load.run("killed-100-logs", { logs: 100, durationMs: 12_000 }, () => load.kill());
   for (const manner of ["refusing", "hanging"]) {
-    await load.run(manner, { durationMs: 14_000 }, (log) => load.loseOwner(log, manner));
-    await load.run(`${manner}-100-logs`, { logs: 100, durationMs: 14_000 }, (log) =>
+    await load.run(manner, { durationMs: 16_000 }, (log) => load.loseOwner(log, manner));
+    await load.run(`${manner}-100-logs`, { logs: 100, durationMs: 16_000 }, (log) =>
       load.loseOwner(log, manner),
     );
   }

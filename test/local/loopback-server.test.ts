@@ -50,6 +50,33 @@ describe("a region's port", () => {
     expect(problem).toMatchObject({ code: "invalid_request", retryable: false, side_effects: "none" });
   });
 
+  test("refuses an expectation that it does not know with a problem document, and goes on serving", async () => {
+    await using running = await RunningCloud.start();
+    const url = running.url("us-east-1");
+    const expecting = get("/v1/health", "localhost", "Expect: a miracle\r\n");
+    const { status, problem } = await exchange(url, expecting);
+    expect(status).toBe(417);
+    expect(problem).toMatchObject({ status: 417, code: "expectation_failed", side_effects: "none" });
+    expect(problem.detail).toMatch(/Expect: "a miracle" cannot be met.*100-continue.*Leave the header out/);
+    expect((await fetch(`${url}/v1/health`)).status).toBe(200);
+  });
+
+  test("a log whose quorum sizes are refused: they are called what they were sent as", async () => {
+    await using running = await RunningCloud.start();
+    const replication = { ensemble_size: 4, write_quorum: 4, ack_quorum: 2, min_regions: 2 };
+    const answer = await fetch(`${running.url("us-east-1")}/v1/logs/x`, {
+      method: "PUT",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ replication }),
+    });
+    const problem = (await answer.json()) as Record<string, unknown>;
+    expect(problem).toMatchObject({ status: 400, change: ["ack_quorum"], smallest_ack_quorum: 3 });
+    expect(problem.detail).toMatch(
+      /ack_quorum is 2; with ensemble_size 4, write_quorum 4 and min_regions 2 it/,
+    );
+    expect(problem.detail).not.toMatch(/[a-z][A-Z]/);
+  });
+
   test("takes this machine's own names", async () => {
     await using running = await RunningCloud.start();
     const { port } = new URL(running.url("us-east-1"));

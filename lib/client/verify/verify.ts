@@ -30,6 +30,8 @@ export interface VerifyFields extends VerifyBounds {
   readonly plain: boolean;
   /** How long set-up and the final reading try again. */
   readonly patienceMs: number;
+  /** Told of requests of theirs that are tried again. */
+  readonly onRetry?: Patience["onRetry"];
   /** Called when the logs are there and the appenders begin. */
   readonly onStart?: () => void;
   readonly signal?: AbortSignal;
@@ -38,6 +40,8 @@ export interface VerifyFields extends VerifyBounds {
 /** Pause after an attempt without effect, unless the answer names one. */
 const PAUSE_MS = 50;
 const PAUSE_MS_MAX = 1_000;
+/** After which an appender goes on while its strong read is still under way. */
+const READ_WAIT_MS = 500;
 
 export async function verify(fields: VerifyFields): Promise<VerifyReport> {
   const run = new Verification(fields);
@@ -50,14 +54,15 @@ class Verification {
   readonly #attempts: Attempt[] = [];
   readonly #reads: StrongRead[] = [];
   #readsFailed = 0;
+  readonly #readsPending = new Set<Promise<void>>();
   #endMs = Number.POSITIVE_INFINITY;
   readonly #logs: readonly string[];
   readonly #patience: Patience;
 
   constructor(private readonly fields: VerifyFields) {
-    const { prefix, logs, patienceMs, signal } = fields;
+    const { prefix, logs, patienceMs, signal, onRetry } = fields;
     this.#logs = Array.from({ length: logs }, (_, index) => verifyLogName(prefix, index));
-    this.#patience = { patienceMs, signal };
+    this.#patience = { patienceMs, signal, onRetry };
   }
 
   async history(): Promise<History> {
@@ -72,6 +77,7 @@ class Verification {
     const all = Array.from({ length: appenders }, (_, appender) => this.#append(appender, regions));
     await Promise.all(all);
     const endMs = signal?.aborted ? performance.now() : this.#endMs;
+    if (!signal?.aborted) await Promise.all(this.#readsPending);
     const logs = new Map<string, readonly FinalRecord[]>();
     await inBatches(this.#logs, async (log, index) => {
       logs.set(log, await this.#readAll(log, at(clients, index)));
@@ -100,7 +106,7 @@ class Verification {
         this.#attempts.push({ log, body, appender, turn, startMs, endMs: performance.now(), outcome });
         if (outcome.kind === "acknowledged") {
           pauseMs = PAUSE_MS;
-          await this.#readElsewhere(log, outcome.seqNum, body, home);
+          await this.#soon(this.#readElsewhere(log, outcome.seqNum, body, home));
           break;
         }
         if (outcome.code === "no_answer") home += 1;
@@ -109,6 +115,15 @@ class Verification {
         if (outcome.kind === "unknown" && this.fields.plain) break;
       }
     }
+  }
+
+  /** Waits for the read, unless it takes long: a region that hangs holds up no appender of another one. */
+  async #soon(read: Promise<void>): Promise<void> {
+    const pending = read.finally(() => this.#readsPending.delete(pending));
+    this.#readsPending.add(pending);
+    const waiting = new AbortController();
+    await Promise.race([pending, sleep(READ_WAIT_MS, waiting.signal)]);
+    waiting.abort();
   }
 
   #batchOf(appender: number, turn: number, attempt: number): AppendJson {

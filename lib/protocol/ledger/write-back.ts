@@ -2,6 +2,11 @@
  * Writes recovered entries back until an ACK set holds each (rules 4, 11), replacing bookies that fail on the
  * way. Replacements live in local fragments that nobody else sees before the write that closes (R4); bookies
  * that once left an ensemble may serve again here, since Recovered copies never count for a reader (rule 7).
+ *
+ * W1 An entry is held once an ACK set of the local fragment has answered OK; silence is never an answer.
+ * W2 Appends wait for this. So others are put in the places of bookies that are late, once: when others have
+ *    held an entry for `writeBackPatienceMs`, or at once if the late ones were silent before. Where placement
+ *    knows no others, and from then on, each bookie has its whole time.
  */
 import {
   type BookieVerdict,
@@ -11,26 +16,25 @@ import {
   verdictOf,
 } from "../errors.ts";
 import type { BookieId, EntryId } from "../ids.ts";
+import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import { knownBookies } from "../placement/new-copies.ts";
 import type { PlacementAnswer } from "../placement/placement.ts";
 import type { SealedEntry } from "../ports.ts";
 import { askBookie, entryCall } from "./ask-bookie.ts";
 import { isGenuine } from "./entry.ts";
+import { EntryHolders } from "./entry-holders.ts";
 import { judgeReplacement } from "./judge-replacement.ts";
 import { type Fragment, type LedgerInRecovery, lastFragment, withFragment } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { isAckSet, writeSet } from "./write-set.ts";
 
-/** What the bookies of one entry said to the write-back. */
-interface Held {
-  readonly entry: SealedEntry;
-  readonly holders: Map<BookieId, BookieAddress>;
-  readonly failures: Map<BookieId, BookieWord>;
-}
+/** Longer than the calls themselves are bounded: nobody is left out for want of time. */
+const WITHOUT_HASTE_MS = limits.bookieCallAttempts * (limits.bookieCallTimeoutMs + limits.bookieCallPauseMs);
 
 export class WriteBack {
   #fragments: readonly Fragment[];
+  #fault: FencelineError | undefined;
 
   constructor(
     private readonly ports: LedgerPorts,
@@ -51,48 +55,70 @@ export class WriteBack {
    */
   async hold(entries: readonly SealedEntry[]): Promise<void> {
     const unfit = new Set<BookieId>();
-    let todo: readonly Held[] = entries.map((entry) => ({ entry, holders: new Map(), failures: new Map() }));
-    while (todo.length > 0) {
-      await Promise.all(todo.map((held) => this.#writeOut(held, unfit)));
-      const firstOpen = todo.findIndex((held) => !this.#isHeld(held));
-      if (firstOpen < 0) return;
-      todo = todo.slice(firstOpen);
-      this.#replaceFailed(todo, unfit);
+    let todo: readonly EntryHolders[] = entries.map((entry) => new EntryHolders(this.ports.clock, entry));
+    let hasHaste = true;
+    while (true) {
+      await Promise.all(todo.map((held) => this.#writeOut(held, unfit, hasHaste)));
+      const open = todo.findIndex((held) => !this.#isHeld(held));
+      todo = todo.slice(open < 0 ? todo.length : open);
+      const first = todo[0];
+      if (first === undefined) return;
+      const late = this.#late(todo);
+      if (late.size > 0) hasHaste = false; // W2
+      const answer = this.#replace(first, new Set([...unfit, ...late]));
+      if (answer.kind === "refused" && late.size === 0) throw this.#cannotBeHeld(first, answer.reason);
     }
   }
 
   /**
-   * Resolves when an ACK set holds the entry, or when every bookie of its write set has answered or failed.
+   * Resolves when an ACK set holds the entry, when every bookie of its write set has answered or failed, and
+   * in haste as soon as only those are missing that have kept it waiting.
    */
-  #writeOut(held: Held, unfit: Set<BookieId>): Promise<void> {
-    if (this.#isHeld(held)) return Promise.resolve();
-    const missing = this.#writeSet(held.entry).filter(
-      (one) => !held.holders.has(one.id) && !unfit.has(one.id),
-    );
-    return new Promise((resolve, reject) => {
-      const writes = missing.map(async (bookie) => {
-        await this.#writeTo(held, bookie, unfit);
-        if (this.#isHeld(held)) resolve();
-      });
-      Promise.all(writes).then(() => resolve(), reject);
-    });
+  async #writeOut(held: EntryHolders, unfit: Set<BookieId>, hasHaste: boolean): Promise<void> {
+    const set = this.#writeSet(held.entry);
+    for (const bookie of set) {
+      if (held.isNew(bookie) && !unfit.has(bookie.id)) void this.#writeTo(held, bookie, unfit);
+    }
+    while (!this.#isHeld(held)) {
+      const missing = set.filter((bookie) => held.isUnanswered(bookie));
+      const waitMs = hasHaste ? this.#patienceMs(held, missing) : WITHOUT_HASTE_MS;
+      // Adding up fractions of a ms can leave the clock short of what was waited for, for ever.
+      if (missing.length === 0 || waitMs < 1) break;
+      await held.changed(waitMs);
+    }
+    if (this.#fault !== undefined) throw this.#fault;
   }
 
-  async #writeTo(held: Held, bookie: BookieAddress, unfit: Set<BookieId>): Promise<void> {
+  /** How much longer those that are missing may take: no longer, if they were silent before. */
+  #patienceMs(held: EntryHolders, missing: readonly BookieAddress[]): number {
+    if (missing.every(({ id }) => this.ports.quarantine.isSilent(id))) return 0;
+    const { heldForMs } = held;
+    return heldForMs === undefined ? WITHOUT_HASTE_MS : limits.writeBackPatienceMs - heldForMs;
+  }
+
+  /** Whose answers are missing where they are needed. They have kept recovery waiting. */
+  #late(todo: readonly EntryHolders[]): Set<BookieId> {
+    const open = todo.filter((held) => !this.#isHeld(held));
+    const late = open.flatMap((held) =>
+      this.#writeSet(held.entry).filter((bookie) => held.isUnanswered(bookie)),
+    );
+    for (const { id } of late) this.ports.quarantine.silent(id);
+    return new Set(late.map(({ id }) => id));
+  }
+
+  /** Never rejects. */
+  async #writeTo(held: EntryHolders, bookie: BookieAddress, unfit: Set<BookieId>): Promise<void> {
     const { ledgerId, entryId } = held.entry.header;
-    const what = entryCall("recovery add", entryId);
+    held.asked(bookie);
     const answer = await askBookie(this.ports, {
       ledgerId,
       bookie,
-      what,
+      what: entryCall("recovery add", entryId),
       call: (port) => port.recoveryAdd(held.entry),
     });
-    if (answer.kind === "ok") {
-      held.holders.set(bookie.id, bookie);
-      return;
-    }
+    if (answer.kind === "ok") return held.holds(bookie);
     if (answer.kind === "conflict" && isGenuine(this.ports.digest, this.ledger, answer.occupant, entryId)) {
-      throw new FencelineError("data_corrupt", {
+      this.#fault ??= new FencelineError("data_corrupt", {
         message: `ledger ${ledgerId}: ${bookie.id} holds another entry ${entryId}: two writers at once`,
         retryable: false,
       });
@@ -102,31 +128,26 @@ export class WriteBack {
       this.ports.trace.emit({ event: "corrupt-entry", ledgerId, entryId, bookie: bookie.id });
     }
     const damaged: BookieWord = { kind: "answered", said: "has a damaged copy" };
-    held.failures.set(bookie.id, answer.kind === "conflict" ? damaged : answer);
     unfit.add(bookie.id);
+    held.failed(bookie, answer.kind === "conflict" ? damaged : answer);
   }
 
-  #isHeld(held: Held): boolean {
-    const holders = this.#writeSet(held.entry).filter((bookie) => held.holders.has(bookie.id));
+  #isHeld(held: EntryHolders): boolean {
+    const holders = this.#writeSet(held.entry).filter((bookie) => held.isHolder(bookie));
     return isAckSet(holders, this.ledger.replication);
   }
 
-  /** A local fragment from the first entry that is not held yet; earlier entries stay where they are. */
-  #replaceFailed(todo: readonly Held[], unfit: ReadonlySet<BookieId>): void {
-    const first = todo[0];
-    const fragment = this.#fragments.at(-1);
-    if (first === undefined || fragment === undefined) return;
+  /** A local fragment from `first` on, which is not held yet; the entries before it stay where they are. */
+  #replace(first: EntryHolders, unfit: ReadonlySet<BookieId>): PlacementAnswer {
+    const fragment = this.#fragments.at(-1) ?? lastFragment(this.ledger);
     const positions = fragment.ensemble.flatMap((member, position) =>
       unfit.has(member.id) ? [position] : [],
     );
     const answer = this.#choose(fragment, positions, unfit);
-    if (answer.kind === "refused") {
-      const { ledgerId, entryId } = first.entry.header;
-      const what = `ledger ${ledgerId}: entry ${entryId} cannot be written back: ${answer.reason}`;
-      throw insufficientRegions(what, this.#verdicts(first), "possible");
-    }
+    if (answer.kind === "refused") return answer;
     const firstEntry = first.entry.header.entryId;
     this.#fragments = withFragment(this.#fragments, { firstEntry, ensemble: answer.ensemble });
+    return answer;
   }
 
   #choose(fragment: Fragment, positions: readonly number[], unfit: ReadonlySet<BookieId>): PlacementAnswer {
@@ -160,11 +181,14 @@ export class WriteBack {
     return writeSet(id, fragment, this.ledger.replication);
   }
 
-  #verdicts(held: Held): BookieVerdict[] {
-    return this.#writeSet(held.entry).map((bookie) => {
-      if (held.holders.has(bookie.id)) return verdictOf(bookie, { kind: "answered", said: "stored it" });
-      const reason = "failed on another entry";
-      return verdictOf(bookie, held.failures.get(bookie.id) ?? { kind: "unknown", reason });
+  #cannotBeHeld(held: EntryHolders, reason: string): FencelineError {
+    const { ledgerId, entryId } = held.entry.header;
+    const verdicts = this.#writeSet(held.entry).map((bookie): BookieVerdict => {
+      if (held.isHolder(bookie)) return verdictOf(bookie, { kind: "answered", said: "stored it" });
+      const elsewhere = { kind: "unknown", reason: "failed on another entry" } as const;
+      return verdictOf(bookie, held.failureOf(bookie) ?? elsewhere);
     });
+    const what = `ledger ${ledgerId}: entry ${entryId} cannot be written back: ${reason}`;
+    return insufficientRegions(what, verdicts, "possible");
   }
 }

@@ -11,9 +11,9 @@
  *    no forwarding.
  * F2 A plain append that may have been delivered is not sent anywhere else: it is answered with
  *    unknown_outcome. One with a producer or a key is tried again, since at most one copy of it counts; what
- *    is not an acknowledgement then is answered with unknown_outcome all the same. A region that was not
- *    heard of lately is asked before an append goes there, which changes nothing.
- *    If it falls silent meanwhile the answer comes then, not when time is up.
+ *    is not an acknowledgement then is answered with unknown_outcome all the same, unless the log is sealed
+ *    and rules the batch out. A region that was not heard of lately is asked before an append goes there,
+ *    which changes nothing. If it falls silent meanwhile the answer comes then, not when time is up.
  * F3 A takeover names the owner that it takes the log from; the opening reads the last segment consistently
  *    and refuses if that is another's.
  * F4 A region that is draining, or whose lease table is down, hands its logs over as they are appended to.
@@ -31,6 +31,7 @@ import type { LogWriter } from "./log-writer.ts";
 import type { AppendAck, AppendRequest } from "./operations.ts";
 import { OwnerCalls } from "./owner-calls.ts";
 import { OwnerEvidence } from "./owner-evidence.ts";
+import type { Patience } from "./patience.ts";
 import { lastItem } from "./segments.ts";
 import type { LogIdentity } from "./start-segment.ts";
 import { OwnerTransfer } from "./transfer-owner.ts";
@@ -40,7 +41,7 @@ interface Routed {
   readonly log: LogIdentity;
   readonly request: AppendRequest;
   readonly writer: LogWriter;
-  readonly giveUpAtMs: number;
+  readonly patience: Patience;
   /** Set once it may have been delivered: what the caller is told unless it is acknowledged (F2). */
   doubt?: FencelineError;
 }
@@ -69,29 +70,34 @@ export class AppendRouter {
   }
 
   /** Throws what `LogWriter.append` may, `not_owner` (F1), and `unknown_outcome` (F2). */
-  async append(log: LogIdentity, request: AppendRequest, writer: LogWriter): Promise<AppendAck> {
+  async append(
+    log: LogIdentity,
+    request: AppendRequest,
+    writer: LogWriter,
+    patience: Patience,
+  ): Promise<AppendAck> {
     const { elsewhere } = this;
-    if (elsewhere === undefined) return await writer.append(request);
-    const giveUpAtMs = this.ports.clock.monotonicMs() + (request.timeoutMs ?? limits.appendDeadlineMs);
-    const routed: Routed = { log, request, writer, giveUpAtMs };
+    if (elsewhere === undefined) return await writer.append({ ...request, timeoutMs: patience.leftMs });
+    const routed: Routed = { log, request, writer, patience };
     try {
       return await this.#untilAnswered(routed, elsewhere);
     } catch (error) {
-      throw routed.doubt ?? error;
+      throw saysNotRecorded(error) ? error : (routed.doubt ?? error);
     }
   }
 
   async #untilAnswered(routed: Routed, elsewhere: Elsewhere): Promise<AppendAck> {
-    const { log, request, writer, giveUpAtMs } = routed;
-    const { clock, region } = this.ports;
-    let owner = writer.isWarm ? region : (this.#evidence.ownerOf(log.log) ?? (await this.lookUp(log)));
-    while (clock.monotonicMs() < giveUpAtMs) {
+    const { log, request, writer, patience } = routed;
+    const { region } = this.ports;
+    const lookUp = () => patience.ask(() => this.lookUp(log));
+    let owner = writer.isWarm ? region : (this.#evidence.ownerOf(log.log) ?? (await lookUp()));
+    while (!patience.isOver) {
       const isHere = owner === undefined || owner === region;
       const step = isHere
         ? await this.#own(routed, elsewhere)
         : await this.#there(routed, elsewhere, owner as Region);
       if (step.kind === "done") return step.ack;
-      owner = await this.lookUp(log);
+      owner = await lookUp();
       if (request.route === "refuse" && owner !== undefined && owner !== region) {
         throw notOwnedHere(log.name, owner);
       }
@@ -109,55 +115,56 @@ export class AppendRouter {
 
   /** By this region's writer, unless the region should not own the log, or cannot (F4). */
   async #own(routed: Routed, { calls, transfer }: Elsewhere): Promise<Step> {
-    const { log, writer } = routed;
-    if (!calls.isAccepting(this.ports.region) && (await transfer.leave(log, writer))) return AGAIN;
+    const { log, writer, patience } = routed;
+    const leave = () => patience.ask(() => transfer.leave(log, writer));
+    if (!calls.isAccepting(this.ports.region) && (await leave())) return AGAIN;
     if (transfer.isLeaving(log)) {
-      await transfer.settled(log);
+      await patience.ask(() => transfer.settled(log));
       return AGAIN;
     }
     try {
       return await this.#here(routed);
     } catch (error) {
       const cannotOwn = saysCannotOwn(error) && routed.request.route !== "refuse";
-      if (cannotOwn && (await transfer.leave(log, writer))) return AGAIN;
+      if (cannotOwn && (await leave())) return AGAIN;
       throw error;
     }
   }
 
   async #here(routed: Routed, takeFrom?: Region): Promise<Step> {
-    const { log, request, writer } = routed;
+    const { log, request, writer, patience } = routed;
     try {
-      const ack = await writer.append({ ...request, timeoutMs: this.#leftMs(routed) }, takeFrom);
+      const ack = await writer.append({ ...request, timeoutMs: patience.leftMs }, takeFrom);
       this.#evidence.noteOwner(log.log, ack.ownerRegion);
       return { kind: "done", ack };
     } catch (error) {
       if (!hasCode(error, "not_owner")) throw error;
       if (takeFrom !== undefined && error.details.owner === takeFrom) {
-        await this.elsewhere?.calls.lived(log.log, takeFrom);
+        await patience.ask(async () => await this.elsewhere?.calls.lived(log.log, takeFrom));
       }
       return AGAIN;
     }
   }
 
   async #there(routed: Routed, { calls }: Elsewhere, owner: Region): Promise<Step> {
-    const { log, request } = routed;
+    const { log, request, patience } = routed;
     if (request.route === "refuse") return AGAIN;
     if (calls.isGivenUp(owner)) return await this.#here(routed, owner);
     if (!this.#evidence.wasHeard(owner)) {
-      if (await calls.isSilent(log.log, owner)) return await this.#here(routed, owner);
-      const canOwn = await calls.canOwn(log.log, owner);
+      if (await patience.ask(() => calls.isSilent(log.log, owner))) return await this.#here(routed, owner);
+      const canOwn = await patience.ask(() => calls.canOwn(log.log, owner));
       if (canOwn === false) return await this.#here(routed, owner);
-      if (canOwn === undefined) return await this.#later();
+      if (canOwn === undefined) return await this.#later(patience);
     }
     let answer: ForwardAnswer;
     try {
-      answer = await calls.forward(log, owner, request, this.#leftMs(routed));
+      answer = await calls.forward(log, owner, request, patience.leftMs);
     } catch (error) {
       if (error instanceof CallDenied) throw error; // F5
-      if (sideEffectsOf(error) === "none") return await this.#later();
+      if (sideEffectsOf(error) === "none") return await this.#later(patience);
       routed.doubt = forwardedUnknown(log.name, owner, request, error); // F2
       if (!isIdempotent(request)) throw routed.doubt;
-      return await this.#later();
+      return await this.#later(patience);
     }
     if (answer.kind === "refused") return await this.#refused(routed, owner, answer.error);
     this.#evidence.noteOwner(log.log, answer.ack.ownerRegion);
@@ -172,19 +179,20 @@ export class AppendRouter {
     throw error;
   }
 
-  async #later(): Promise<Step> {
+  async #later(patience: Patience): Promise<Step> {
     const { clock, random } = this.ports;
-    await pause(clock, limits.ownerRetryPauseMs + randomBelow(random, limits.ownerRetryPauseMs));
+    const delayMs = limits.ownerRetryPauseMs + randomBelow(random, limits.ownerRetryPauseMs);
+    await patience.ask(() => pause(clock, delayMs));
     return AGAIN;
-  }
-
-  #leftMs({ giveUpAtMs }: Routed): number {
-    return Math.max(1, giveUpAtMs - this.ports.clock.monotonicMs());
   }
 }
 
 const isIdempotent = ({ producer, idempotencyKey }: AppendRequest): boolean =>
   producer !== undefined || idempotencyKey !== undefined;
+
+/** Nothing comes into a sealed log any more: what its producers' table rules out was not recorded either. */
+const saysNotRecorded = (error: unknown): boolean =>
+  hasCode(error, "log_sealed") && error.details.earlier_attempts === "not_recorded";
 
 function saysCannotOwn(error: unknown): boolean {
   return (

@@ -27,6 +27,7 @@ import type {
   Ownership,
 } from "./operations.ts";
 import { ownerLimits } from "./owner-limits.ts";
+import { Patience } from "./patience.ts";
 import { checkRegion, preferRegion } from "./prefer-region.ts";
 import { sealLog } from "./seal-log.ts";
 import { settleLog } from "./settle-log.ts";
@@ -76,7 +77,9 @@ export class LogAppends implements AppendOperations {
   /** Producers have their place behind the writer's checks. */
   append(request: AppendRequest): Promise<AppendAck> {
     this.#refreshTopology();
-    return this.#names.with(request.log, (log) => this.#router.append(log, request, this.#writers.of(log)));
+    const patience = new Patience(this.ports.clock, request.log, request.timeoutMs);
+    const append = (log: LogIdentity) => this.#router.append(log, request, this.#writers.of(log), patience);
+    return this.#names.with(request.log, append, (lookUp) => patience.ask(lookUp));
   }
 
   transferOwner(name: LogName, to: Region): Promise<Ownership> {

@@ -16,15 +16,20 @@ export class LogNames {
 
   constructor(private readonly metadata: MetadataStore) {}
 
-  /** Runs `operation` on the name's present life. Throws `log_not_found`. */
-  async with<T>(name: LogName, operation: (log: LogIdentity) => Promise<T>): Promise<T> {
-    const { lookUp, log } = await this.#find(name);
+  /** Runs `operation` on the name's present life; `ask` bounds the look-ups. Throws `log_not_found`. */
+  async with<T>(
+    name: LogName,
+    operation: (log: LogIdentity) => Promise<T>,
+    ask: <A>(lookUp: () => Promise<A>) => Promise<A> = (lookUp) => lookUp(),
+  ): Promise<T> {
+    const { lookUp, log } = await ask(() => this.#find(name));
     try {
       return await operation(log);
     } catch (error) {
       if (!hasCode(error, "log_not_found")) throw error;
       const known = this.#known.get(name);
-      const now = await (known === lookUp || known === undefined ? this.#lookUp(name, "consistent") : known);
+      const isOld = known === lookUp || known === undefined;
+      const now = await ask(() => (isOld ? this.#lookUp(name, "consistent") : known));
       if (now.log === log.log) throw error;
       return await operation(now);
     }

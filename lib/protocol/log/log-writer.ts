@@ -26,6 +26,7 @@ import { boundedOpening, type OpenRequest, openSegment } from "./open-segment.ts
 import type { AppendAck, AppendRequest } from "./operations.ts";
 import { PendingAppend, type PendingAppendFields } from "./pending-append.ts";
 import type { RefusedAppend } from "./place-appends.ts";
+import { WaitingRefusals } from "./refuse-waiting.ts";
 import { restartPause } from "./restart-pause.ts";
 import { rollSegment } from "./roll-segment.ts";
 import type { RecordsAt } from "./seq-num-mismatch.ts";
@@ -42,6 +43,7 @@ export class LogWriter {
   #releasing: (() => void)[] | undefined;
   #wake: (() => void) | undefined;
   readonly #takeover: TakeoverPermit;
+  readonly #refusals: WaitingRefusals;
   #avoid: ReadonlySet<BookieId> = new Set();
 
   constructor(
@@ -52,6 +54,7 @@ export class LogWriter {
     this.#queue = new AppendQueue(log.name);
     this.#tenure = new WriterTenure(ports, log);
     this.#takeover = new TakeoverPermit(ports.clock);
+    this.#refusals = new WaitingRefusals(ports, log);
   }
 
   /** Nothing is waiting, in flight or in doubt. */
@@ -71,10 +74,7 @@ export class LogWriter {
     return await this.#accept({ ...request, bytes, producer: batchProducer(this.ports, request) });
   }
 
-  /**
-   * Appends a control entry to the open segment (rule 14). False: this process has none, or it turned out
-   * to be another's.
-   */
+  /** Appends a control entry to its segment (rule 14). False: it has none, or another's by now. */
   async appendControl(): Promise<boolean> {
     if (this.#segment === undefined || this.#segment.failure !== undefined) return false;
     try {
@@ -126,9 +126,8 @@ export class LogWriter {
       while (this.#hasWork()) await this.#step();
     } catch (error) {
       // A defect: what was sent is in doubt, and nothing more is sent to this segment.
-      const inFlight = this.#segment?.inFlight ?? [];
+      for (const append of [...(this.#segment?.inFlight ?? []), ...this.#queue.waiting()]) append.fail(error);
       this.#segment = undefined;
-      for (const append of [...inFlight, ...this.#queue.waiting()]) append.fail(error);
       this.#queue.dropAnswered();
       this.#tellReleased();
     }
@@ -161,7 +160,7 @@ export class LogWriter {
         if (error.code === "fenced" && !this.#tenure.isReady) return; // the next step waits for the pen
         const isHopeless = !error.retryable || error.code === "not_owner";
         if (!this.#tenure.isReady || isHopeless || attempt >= limits.segmentOpenAttempts) {
-          for (const append of appends) append.fail(withoutEffect(error));
+          await this.#refusals.refuse(appends, error);
           return this.#queue.dropAnswered(); // what came later is tried again
         }
       }

@@ -63,8 +63,20 @@ export class OwnerCalls {
     return (states.regions.get(region) ?? "accepting") === "accepting";
   }
 
-  /** Whether the owner's silence allows a takeover, as far as this region's processes know together. */
+  /**
+   * Whether the owner's silence allows a takeover, as far as this region's processes know together. Bookies
+   * of a silent region are in doubt from then on, each until it answers.
+   */
   async isSilent(log: LogIncarnation, owner: Region): Promise<boolean> {
+    const isSilent = await this.#judge(log, owner);
+    if (isSilent) {
+      const there = this.ports.topology.bookies().filter(({ place }) => place.region === owner);
+      for (const { id } of there) this.ports.quarantine.silent(id);
+    }
+    return isSilent;
+  }
+
+  async #judge(log: LogIncarnation, owner: Region): Promise<boolean> {
     if (this.evidence.isLeftAlone(log, owner)) return false;
     if (this.#leases === undefined) return this.evidence.isSilent(log, owner);
     try {
@@ -131,8 +143,12 @@ export class OwnerCalls {
         this.#watched(log.log, owner, giveUpAtMs, send),
       );
     } catch (error) {
-      if (clock.monotonicMs() >= giveUpAtMs) this.evidence.noteSlow(owner);
-      else if (!(error instanceof CallDenied)) await this.#failed(log.log, owner, sentAtMs);
+      const nowMs = clock.monotonicMs();
+      if (nowMs >= giveUpAtMs) this.evidence.noteSlow(owner);
+      else if (!(error instanceof CallDenied)) {
+        const counted = () => this.#failed(log.log, owner, sentAtMs);
+        await within(clock, giveUpAtMs - nowMs, "counting a failure", counted).catch(() => {});
+      }
       throw error;
     }
   }

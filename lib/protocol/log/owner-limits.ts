@@ -5,11 +5,16 @@ import { limits } from "../limits.ts";
 export const ownerLimits = {
   /**
    * Within so long a time appends resume after a process, or a region, is lost. A process: its lease runs out
-   * (2 s), the next one looks (40 ms at most), and recovers (1 to 2 s). An owner's region: an append in
-   * flight is watched (350 ms), three questions stay without an answer (three times 700 ms and a pause of
-   * 200 ms at most), and the next owner recovers. Recovery is given what is left; the relation is asserted.
+   * (2 s), the next one looks (40 ms at most), and recovers. An owner's region: an append in flight is
+   * watched (350 ms), three questions stay without an answer (three times 700 ms and a pause of 200 ms at
+   * most), and the next owner recovers.
    */
   resumeMs: 5_000,
+  /**
+   * What is left for recovery: the lease, the fence, the tail's entries read and written back, the close, the
+   * next ledger and its election, and the first append to it; some twenty round trips one after another. With
+   * a third of the bookies silent it waits for them once, `writeBackPatienceMs`, or not at all.
+   */
   recoveryUsualMs: 1_900,
   /** Failures whose names are kept beside their count: more than are under way at a time. */
   ownerFailuresNamed: 16,
@@ -33,6 +38,10 @@ assert(
       ownerLimits.recoveryUsualMs <=
       ownerLimits.resumeMs,
   "appends resume in time after the loss of a process, and of a region",
+);
+assert(
+  2 * limits.writeBackPatienceMs < ownerLimits.recoveryUsualMs,
+  "silent bookies take less than half of what recovery has",
 );
 assert(
   limits.leaseWaitMs + limits.segmentOpenTimeoutMs < ownerLimits.transferTimeoutMs,

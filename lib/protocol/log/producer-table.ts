@@ -70,6 +70,11 @@ export class ProducerTable {
     return [...this.#producers.values()];
   }
 
+  /** Whether the producer, or key, is remembered, in whatever epoch. */
+  knows(batch: BatchProducer): boolean {
+    return this.#producers.has(keyOf(batch));
+  }
+
   /** What a batch of `count` records would be here; changes nothing. */
   judge(batch: BatchProducer, count: number): ProducerVerdict {
     const known = this.#producers.get(keyOf(batch));

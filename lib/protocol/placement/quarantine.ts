@@ -10,6 +10,8 @@
  * H3 An answer ends it. After its time it is tried again, and one more failure brings it back.
  * H4 Everything is forgotten in time: a streak after `forgetAfterMs` without a failure, and with it how long
  *    the last stay was.
+ * H5 One that kept others waiting, or whose region is silent, is doubtful for a while unless it answers. That
+ *    is no failure: it may be slow, and how often it happened counts for nothing.
  */
 import { assert } from "../assert.ts";
 import type { BookieId } from "../ids.ts";
@@ -44,6 +46,7 @@ interface Streak {
 
 export class Quarantine {
   readonly #streaks = new Map<BookieId, Streak>();
+  readonly #silentAtMs = new Map<BookieId, number>();
 
   constructor(
     private readonly ports: { readonly clock: Clock; readonly random: Random },
@@ -68,6 +71,21 @@ export class Quarantine {
   /** The bookie answered, whatever it said (H3). */
   answered(bookie: BookieId): void {
     this.#streaks.delete(bookie);
+    this.#silentAtMs.delete(bookie);
+  }
+
+  /** H5 */
+  silent(bookie: BookieId): void {
+    this.#silentAtMs.set(bookie, this.ports.clock.monotonicMs());
+  }
+
+  /** Whether it was silent a moment ago, and has not answered since (H5). */
+  isSilent(bookie: BookieId): boolean {
+    const silentAtMs = this.#silentAtMs.get(bookie);
+    if (silentAtMs === undefined) return false;
+    if (this.ports.clock.monotonicMs() - silentAtMs < limits.suspectMs) return true;
+    this.#silentAtMs.delete(bookie);
+    return false;
   }
 
   has(bookie: BookieId): boolean {
@@ -79,14 +97,16 @@ export class Quarantine {
     return new Set(bookies.filter((bookie) => this.has(bookie)));
   }
 
-  /** Those that are in quarantine, or whose last call failed a moment ago: no better for now. */
+  /** Those that are in quarantine, or that failed or were silent a moment ago: no better for now. */
   doubtful(bookies: readonly BookieId[]): Set<BookieId> {
     const sinceMs = this.ports.clock.monotonicMs() - limits.suspectMs;
     const failedLately = (bookie: BookieId) => {
       const streak = this.#streaks.get(bookie);
       return streak !== undefined && streak.lastFailureMs > sinceMs;
     };
-    return new Set(bookies.filter((bookie) => this.has(bookie) || failedLately(bookie)));
+    const isDoubtful = (bookie: BookieId) =>
+      this.has(bookie) || failedLately(bookie) || this.isSilent(bookie);
+    return new Set(bookies.filter(isDoubtful));
   }
 
   /** H2 */

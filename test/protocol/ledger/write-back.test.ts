@@ -3,7 +3,9 @@ import { describe, expect, test } from "vitest";
 import { bookieId } from "../../../lib/protocol/ids.ts";
 import { type Fragment, startRecovery, withFragment } from "../../../lib/protocol/ledger/ledger-metadata.ts";
 import { WriteBack } from "../../../lib/protocol/ledger/write-back.ts";
+import { limits } from "../../../lib/protocol/limits.ts";
 import type { SealedEntry } from "../../../lib/protocol/ports.ts";
+import { pause } from "../../../lib/protocol/waiting.ts";
 import { damaged, fragment, sealed, slots, store, stored } from "../../scenarios/cards/meddling.ts";
 import { World } from "../../scenarios/world.ts";
 
@@ -14,10 +16,11 @@ async function started(fields: Parameters<typeof World.make>[0]) {
   await w.writer();
   const ledger = await w.ledger();
   if (ledger.state !== "OPEN") throw new Error("not open");
-  const writeBack = new WriteBack(w.ports("R"), startRecovery(ledger));
+  const ports = w.ports("R");
+  const writeBack = new WriteBack(ports, startRecovery(ledger));
   const entries = (first: number, count: number): SealedEntry[] =>
     Array.from({ length: count }, (_, offset) => sealed(w, { entry: first + offset }));
-  return { w, ledger, writeBack, entries, hold: (some: SealedEntry[]) => w.run(writeBack.hold(some)) };
+  return { w, ports, ledger, writeBack, entries, hold: (some: SealedEntry[]) => w.run(writeBack.hold(some)) };
 }
 
 const shape = (fragments: readonly Fragment[]) =>
@@ -155,6 +158,90 @@ describe("local fragments (R4)", () => {
     failing(w, "B1");
     await w.run(writeBack.hold([sealed(w, { entry: 0 })]));
     expect(shape(writeBack.localFragments)).toEqual({ 0: "B2 B0" });
+  });
+});
+
+describe("bookies that are late (W2)", () => {
+  const late = (w: World, ...targets: string[]) =>
+    targets.map((target) => w.faults.hold({ client: "R", target, call: "recoveryAdd" }));
+  const tookMs = async (w: World, work: Promise<unknown>) => {
+    const startedMs = w.clock.nowMs();
+    await work;
+    return w.clock.nowMs() - startedMs;
+  };
+
+  test("others take their places once somebody has held the entry for long enough", async () => {
+    const { w, hold, entries, writeBack } = await started({ bookies: five, quorums: [3, 3, 3] });
+    late(w, "B1");
+    expect(await tookMs(w, hold(entries(0, 4)))).toBe(limits.writeBackPatienceMs);
+    expect(shape(writeBack.localFragments)).toEqual({ 0: "B0 B3 B2" });
+    for (const entry of [0, 1, 2, 3])
+      expect(await slots(w, entry, "B0 B3 B2")).toBe("recovered recovered recovered");
+  });
+
+  test("also by a clock that falls a fraction of a ms short of what was waited for", async () => {
+    const { w, ports, ledger, entries } = await started({ bookies: five, quorums: [3, 3, 3] });
+    const startMs = w.clock.nowMs();
+    const clock = {
+      nowMs: () => w.clock.nowMs(),
+      monotonicMs: () => (w.clock.nowMs() - startMs) * (1 - 1e-9),
+      startTimer: (delayMs: number, fire: () => void) => w.clock.startTimer(delayMs, fire),
+    };
+    const writeBack = new WriteBack({ ...ports, clock }, startRecovery(ledger));
+    late(w, "B1");
+    await w.run(writeBack.hold(entries(0, 4)));
+    expect(shape(writeBack.localFragments)).toEqual({ 0: "B0 B3 B2" });
+  });
+
+  test("at once, if they were silent before; the quarantine learns of those that were not", async () => {
+    const { w, ports, hold, entries, writeBack } = await started({ bookies: five, quorums: [3, 3, 3] });
+    ports.quarantine.silent(bookieId("B1"));
+    late(w, "B1");
+    expect(await tookMs(w, hold(entries(0, 2)))).toBe(0);
+    expect(shape(writeBack.localFragments)).toEqual({ 0: "B0 B3 B2" });
+    late(w, "B2");
+    await hold(entries(2, 2));
+    expect(shape(writeBack.localFragments)).toEqual({ 0: "B0 B3 B2", 2: "B0 B3 B4" });
+    expect(ports.quarantine.isSilent(bookieId("B2"))).toBe(true);
+  });
+
+  test("where all are slow alike nobody is left out", async () => {
+    const { w, hold, entries, writeBack } = await started({ bookies: five, quorums: [3, 3, 3] });
+    w.faults.at({ client: "R", call: "recoveryAdd" }, "before", Number.POSITIVE_INFINITY, () =>
+      pause(w.clock, 3 * limits.writeBackPatienceMs),
+    );
+    await hold(entries(0, 4));
+    expect(shape(writeBack.localFragments)).toEqual({ 0: "B0 B1 B2" });
+  });
+
+  test("where there are no others they have their whole time, and nobody is asked twice", async () => {
+    const { w, hold, entries, writeBack } = await started({
+      bookies: ["B0", "B1", "B2"],
+      quorums: [3, 3, 3],
+    });
+    const [held] = late(w, "B1");
+    w.clock.startTimer(limits.bookieCallTimeoutMs - 1, () => held?.release());
+    await hold(entries(0, 1));
+    expect(shape(writeBack.localFragments)).toEqual({ 0: "B0 B1 B2" });
+    expect(w.faults.count({ call: "recoveryAdd" })).toBe(3);
+  });
+
+  test("places are changed for lateness once; a replacement that is late as well is waited for", async () => {
+    const { w, hold, entries, writeBack } = await started({ bookies: five, quorums: [3, 3, 3] });
+    late(w, "B1");
+    const [held] = late(w, "B3");
+    w.clock.startTimer(3 * limits.writeBackPatienceMs, () => held?.release());
+    await hold(entries(0, 1));
+    expect(shape(writeBack.localFragments)).toEqual({ 0: "B0 B3 B2" });
+  });
+
+  test("two writers that come to light while others are late still close nothing", async () => {
+    const { w, hold, entries } = await started({ bookies: five, quorums: [3, 3, 3] });
+    await store(w, "B1", sealed(w, { entry: 0, tenure: "another" }));
+    const [held] = late(w, "B1", "B3");
+    w.clock.startTimer(2 * limits.writeBackPatienceMs, () => held?.release());
+    const error = await hold(entries(0, 1)).catch((reason) => reason);
+    expect(error).toMatchObject({ code: "data_corrupt", retryable: false });
   });
 });
 

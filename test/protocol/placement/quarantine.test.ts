@@ -1,6 +1,7 @@
-/** Quarantine by consecutive failures (H1 to H4). */
+/** Quarantine by consecutive failures (H1 to H5). */
 import { describe, expect, test } from "vitest";
 import { type BookieId, bookieId } from "../../../lib/protocol/ids.ts";
+import { limits } from "../../../lib/protocol/limits.ts";
 import { placeEnsemble } from "../../../lib/protocol/placement/place-ensemble.ts";
 import { Quarantine, type QuarantineRules } from "../../../lib/protocol/placement/quarantine.ts";
 import type { Clock } from "../../../lib/protocol/ports.ts";
@@ -107,6 +108,21 @@ describe("quarantine", () => {
     expect(kept.has(b)).toBe(false);
     fail(b, 1);
     expect(stayMs()).toBeLessThanOrEqual(1_501);
+  });
+
+  test("H5: a silent one is doubtful for a while, or until it answers; that is no failure", () => {
+    const { clock, kept, fail } = quarantine();
+    for (let time = 0; time < 5; time++) kept.silent(b);
+    expect(kept.isSilent(b)).toBe(true);
+    expect(kept.doubtful([b, bookieId("c")])).toEqual(new Set([b]));
+    fail(b, 2);
+    expect(kept.has(b)).toBe(false);
+    kept.answered(b);
+    expect(kept.doubtful([b])).toEqual(new Set());
+    kept.silent(b);
+    clock.advance(limits.suspectMs);
+    expect(kept.isSilent(b)).toBe(false);
+    expect(kept.doubtful([b])).toEqual(new Set());
   });
 
   test("a wall clock that jumps does not matter", () => {

@@ -121,8 +121,9 @@ export class LogWorld {
     const given = metadata === undefined ? ports : { ...ports, metadata: metadata(ports.metadata) };
     const leases = this.fields.leases ? { leases: this.#leasesFor(name, where) } : {};
     const regions = this.fields.forwarding ? { regions: this.#regionsFor(name) } : {};
-    const client = new LogClient(this, { ...given, ...leases, ...regions });
-    if (!this.#clients.has(client.ports.region)) this.#clients.set(client.ports.region, client);
+    const client = new LogClient(this, name, { ...given, ...leases, ...regions });
+    const there = this.#clients.get(client.ports.region);
+    if (there === undefined || there.isDead) this.#clients.set(client.ports.region, client);
     return client;
   }
 
@@ -153,7 +154,7 @@ export class LogWorld {
       this.faults.through({ port: "region", client, target, call, about: "" }, async () => {
         const there = this.#clients.get(target as Region);
         if (there === undefined) throw unavailable(`nobody is in ${target}`, "none");
-        return await effect(there.appends);
+        return await Promise.race([effect(there.appends), there.death]);
       });
     return {
       append: (where, request) =>
@@ -268,13 +269,29 @@ export class LogWorld {
 export class LogClient {
   readonly appends: LogAppends;
   readonly reads: LogReads;
+  isDead = false;
+  /** Rejects when the process dies: whoever called it gets no answer. */
+  readonly death: Promise<never>;
+  #die: (error: unknown) => void = () => {};
 
   constructor(
     private readonly w: LogWorld,
+    readonly name: string,
     readonly ports: LogPorts,
   ) {
     this.appends = new LogAppends(ports, anySizes);
     this.reads = new LogReads(ports, w.settler(this));
+    this.death = new Promise((_, reject) => {
+      this.#die = reject;
+    });
+    this.death.catch(() => {});
+  }
+
+  /** From here on it does nothing; another client of its region takes its calls, if there is one. */
+  die(): void {
+    this.isDead = true;
+    for (const moment of ["before", "after"] as const) this.w.faults.hold({ client: this.name }, moment);
+    this.#die(unavailable(`${this.name} died`));
   }
 
   /** Appends each text as a batch of its own, all at once, without waiting. */

@@ -69,8 +69,8 @@ export const recoveryMutants: readonly Mutant[] = [
     patches: [
       {
         file: WRITE_BACK,
-        from: "    while (todo.length > 0) {",
-        to: "    while (todo.length > 1_000_000) {",
+        from: "    let hasHaste = true;",
+        to: "    let hasHaste = true;\n    if (hasHaste) return;",
       },
     ],
     profiles: ALL,
@@ -119,8 +119,20 @@ export const recoveryMutants: readonly Mutant[] = [
     patches: [
       {
         file: WRITE_BACK,
-        from: '    if (answer.kind === "ok") {',
-        to: '    if (answer.kind === "ok" || answer.kind === "unknown") {',
+        from: '    if (answer.kind === "ok") return held.holds(bookie);',
+        to: '    if (answer.kind === "ok" || answer.kind === "unknown") return held.holds(bookie);',
+      },
+    ],
+    profiles: ALL,
+  },
+  {
+    name: "write-back-counts-the-late",
+    breaks: "rule 11: get an ACK set; a bookie that is late has said nothing",
+    patches: [
+      {
+        file: WRITE_BACK,
+        from: ".filter((bookie) => held.isHolder(bookie));",
+        to: ".filter((bookie) => held.isHolder(bookie) || held.isUnanswered(bookie));",
       },
     ],
     profiles: ALL,

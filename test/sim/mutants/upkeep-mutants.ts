@@ -67,7 +67,7 @@ export const upkeepMutants: readonly Mutant[] = [
     patches: [
       {
         file: ROUTER,
-        from: "    if (!calls.isAccepting(this.ports.region) && (await transfer.leave(log, writer))) return AGAIN;\n",
+        from: "    if (!calls.isAccepting(this.ports.region) && (await leave())) return AGAIN;\n",
         to: "",
       },
     ],
