@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { CPU_BOUND } from "./cpu-bound.ts";
-import { documentLinks, documentPaths, scriptPaths } from "./tidy/documents.ts";
+import { decisionNumbers, documentLinks, documentPaths, scriptPaths } from "./tidy/documents.ts";
 import { importDirections } from "./tidy/import-directions.ts";
 import { protocolPurity, silentLibrary } from "./tidy/protocol-purity.ts";
 import { deadFiles, type TestOnly } from "./tidy/reachability.ts";
@@ -34,6 +34,7 @@ const rules: Readonly<Record<string, Rule>> = {
   "no words that are not about the product": foreignWords,
   "links in documents lead somewhere": documentLinks,
   "paths and scripts that documents name exist": documentPaths,
+  "decisions are numbered and listed": decisionNumbers,
   "files that scripts name exist": scriptPaths,
 };
 

@@ -53,6 +53,24 @@ export function documentPaths(files: readonly SourceFile[]): string[] {
   });
 }
 
+/** A decision's file and heading have one number, which no other has, and the architecture lists it. */
+export function decisionNumbers(files: readonly SourceFile[]): string[] {
+  const architecture = files.find((file) => file.path === "docs/ARCHITECTURE.md")?.text ?? "";
+  const numbers = new Set<number>();
+  return files.flatMap(({ path, text }) => {
+    const [, name = "", digits] = /^docs\/(adr\/(\d{4})-.*)$/.exec(path) ?? [];
+    if (digits === undefined) return [];
+    const number = Number(digits);
+    const faults = [
+      ...(numbers.has(number) ? [`${path}: another decision has this number`] : []),
+      ...(text.startsWith(`# ${number}. `) ? [] : [`${path}: its heading has another number`]),
+      ...(architecture.includes(`(${name})`) ? [] : [`${path}: docs/ARCHITECTURE.md does not list it`]),
+    ];
+    numbers.add(number);
+    return faults;
+  });
+}
+
 /** Files that a script starts or hands on. */
 export function scriptPaths(files: readonly SourceFile[]): string[] {
   return Object.entries(scriptsOf(files)).flatMap(([script, command]) =>

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { documentLinks, documentPaths, scriptPaths } from "./documents.ts";
+import { decisionNumbers, documentLinks, documentPaths, scriptPaths } from "./documents.ts";
 import { deadFiles, type TestOnly } from "./reachability.ts";
 import { ownEnvironment, readRepository, type SourceFile } from "./repository.ts";
 import { foreignWords, machinePaths, unfinishedMarks } from "./wording.ts";
@@ -206,5 +206,21 @@ describe("reading the repository", () => {
         .map((file) => file.path)
         .sort(),
     ).toEqual([".gitignore", "lib/a.ts"]);
+  });
+});
+
+describe("decisions", () => {
+  const listed = { "docs/ARCHITECTURE.md": "[a](adr/0001-a.md), [b](adr/0001-b.md)" };
+
+  test.each([
+    [{ ...listed, "docs/adr/0001-a.md": "# 2. A" }, "heading"],
+    [{ ...listed, "docs/adr/0001-a.md": "# 1. A", "docs/adr/0001-b.md": "# 1. B" }, "another decision"],
+    [{ ...listed, "docs/adr/0003-c.md": "# 3. C" }, "does not list"],
+  ])("%j is not in order", (texts, fault) => {
+    expect(decisionNumbers(filesOf(texts))).toEqual([expect.stringContaining(fault)]);
+  });
+
+  test("that are numbered and listed are fine", () => {
+    expect(decisionNumbers(filesOf({ ...listed, "docs/adr/0001-a.md": "# 1. A" }))).toEqual([]);
   });
 });
