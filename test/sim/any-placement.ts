@@ -15,27 +15,35 @@ import type { SeededRandom } from "./seeded-random.ts";
 const DRAWS = 40;
 
 export function anywhere(random: SeededRandom): Placement {
-  /** Bookies that may be chosen, in any order, those in quarantine last. */
-  const candidates = (request: ReplacementRequest | EnsembleRequest, beside: readonly BookieAddress[]) => {
+  /** Bookies that may be chosen, in any order, those in quarantine last if they are not `needed`. */
+  const candidates = (
+    request: ReplacementRequest | EnsembleRequest,
+    beside: readonly BookieAddress[],
+    needed: boolean,
+  ) => {
     const barred = new Set([...request.excluded, ...(("retired" in request && request.retired) || [])]);
     const fit = random
       .shuffled(request.candidates)
       .filter(({ id }) => !barred.has(id) && !beside.some((member) => member.id === id));
-    const isLast = ({ id }: BookieAddress) => request.quarantined?.has(id) === true;
+    const isLast = ({ id }: BookieAddress) => !needed && request.quarantined?.has(id) === true;
     return [...fit.filter((one) => !isLast(one)), ...fit.filter(isLast)];
   };
-  const drawn = (request: EnsembleRequest, draw: () => readonly BookieAddress[]): PlacementAnswer => {
-    let answer = checked(draw(), request);
+  /** Quarantine is no reason to refuse what can be had with it. */
+  const drawn = (
+    request: EnsembleRequest,
+    draw: (needed: boolean) => readonly BookieAddress[],
+  ): PlacementAnswer => {
+    let answer = checked(draw(false), request);
     for (let again = 1; again < DRAWS && answer.kind === "refused"; again++)
-      answer = checked(draw(), request);
+      answer = checked(draw(2 * again >= DRAWS), request);
     return answer;
   };
   return {
     chooseEnsemble: (request) =>
-      drawn(request, () => candidates(request, []).slice(0, request.replication.ensembleSize)),
+      drawn(request, (needed) => candidates(request, [], needed).slice(0, request.replication.ensembleSize)),
     replaceBookies: (request) =>
-      drawn(request, () => {
-        const spare = candidates(request, request.fragment.ensemble);
+      drawn(request, (needed) => {
+        const spare = candidates(request, request.fragment.ensemble, needed);
         return request.fragment.ensemble.flatMap((member, position) =>
           request.positions.includes(position) ? spare.splice(0, 1) : [member],
         );

@@ -20,7 +20,7 @@ export const ownerMutants: readonly Mutant[] = [
       {
         file: ROUTER,
         from: `if (request.route === "refuse" && owner !== undefined && owner !== region) {`,
-        to: "if (giveUpAtMs < 0 && owner !== undefined) {",
+        to: "if (owner === null) {",
       },
     ],
     profiles: OWNERS,

@@ -32,7 +32,7 @@ export const upkeepMutants: readonly Mutant[] = [
       {
         file: ROUTER,
         from: "    if (transfer.isLeaving(log)) {\n",
-        to: "    if (routed.giveUpAtMs < 0) {\n",
+        to: "    if (log === null) {\n",
       },
     ],
     profiles: TRANSFERS,
