@@ -23,6 +23,8 @@ const CLIENT_TIMEOUT_CALM_MS = 30_000;
 const MEDDLE_AFTER_MS = 2_500;
 const OUTAGE_MS = 6_500;
 const TRANSFERS_AT_ONCE = 4;
+/** Several times what one may take. */
+const TRANSFER_PATIENCE_MS = 3 * ownerLimits.transferTimeoutMs;
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -134,7 +136,9 @@ class Load {
       const client = this.cloud.client("us-east-2");
       const before = (await client.owner(log)).owner;
       const to = REGIONS[(names.indexOf(before) + 1) % REGIONS.length] ?? "us-west-2";
-      const { owner } = await retrying({ patienceMs: 10_000 }, client, (one) => one.transferOwner(log, to));
+      const { owner } = await retrying({ patienceMs: TRANSFER_PATIENCE_MS }, client, (one) =>
+        one.transferOwner(log, to),
+      );
       check(owner === to, `${log}: ${owner} owns it, and not ${to}`);
       owners.set(to, (owners.get(to) ?? 0) + 1);
     });
