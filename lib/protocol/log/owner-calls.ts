@@ -92,7 +92,10 @@ export class OwnerCalls {
     const asking = this.#asking.get(owner) ?? this.#ask(log, owner);
     this.#asking.set(owner, asking);
     try {
-      return await within(this.ports.clock, limits.ownerAskTimeoutMs, `asking ${owner}`, () => asking.answer);
+      const waitMs = limits.ownerAskTimeoutMs;
+      const canOwn = await within(this.ports.clock, waitMs, `asking ${owner}`, () => asking.answer);
+      this.#answered(log, owner);
+      return canOwn;
     } catch (error) {
       if (error instanceof CallDenied) throw error;
       await this.#askFailed(asking, log, owner);
@@ -116,7 +119,7 @@ export class OwnerCalls {
     if (failedFor.has(log)) return;
     failedFor.add(log);
     if (isFirst) await this.#failed(log, owner, sentAtMs);
-    else await this.#count(log, owner);
+    else if (!this.evidence.hasAnsweredSince(owner, sentAtMs)) await this.#count(log, owner);
   }
 
   /**
@@ -217,6 +220,7 @@ export class OwnerCalls {
   }
 
   async #count(log: LogIncarnation, owner: Region): Promise<void> {
+    this.evidence.noteCounted(log);
     if (this.#leases !== undefined) await countFailure(this.#leases, log, owner);
   }
 }
