@@ -74,6 +74,11 @@ export class OwnerEvidence {
     return true;
   }
 
+  /** What failed was the asker's own fault. */
+  noteDenied(region: Region): void {
+    this.#failures.delete(region);
+  }
+
   /** Whether an answer came after what was asked at `askedAtMs`: then a failure of that proves nothing. */
   hasAnsweredSince(region: Region, askedAtMs: number): boolean {
     return (this.#answeredAtMs.get(region) ?? Number.NEGATIVE_INFINITY) > askedAtMs;
