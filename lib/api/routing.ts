@@ -74,7 +74,8 @@ export const recordsHeaders = once(() =>
           `with other records it is refused (422). Keys are kept for ${KEYS_KEPT_MINUTES} minutes at ` +
           "least. Not together with a producer. A sealed log answers repetitions, of keys and producers, " +
           "likewise; where it says log_sealed, earlier_attempts says not_recorded (the batch is not in the " +
-          "log, nor will ever be) or not_remembered.",
+          "log, nor will ever be, unless it came before the log forgot this producer once) or " +
+          "not_remembered.",
       }),
     ),
   }),

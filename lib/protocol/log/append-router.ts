@@ -139,7 +139,8 @@ export class AppendRouter {
       return { kind: "done", ack };
     } catch (error) {
       if (!hasCode(error, "not_owner")) throw error;
-      if (takeFrom !== undefined && error.details.owner === takeFrom) {
+      const { owner, owner_lives } = error.details;
+      if (takeFrom !== undefined && owner === takeFrom && owner_lives === true) {
         await patience.ask(async () => await this.elsewhere?.calls.lived(log.log, takeFrom));
       }
       return AGAIN;

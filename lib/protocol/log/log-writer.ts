@@ -146,6 +146,7 @@ export class LogWriter {
   }
 
   async #open(): Promise<void> {
+    this.#takeover.use();
     const appends = this.#queue.waiting();
     for (const append of appends) if (append.isControl) append.fail(notOwner(this.log.name));
     this.#queue.dropAnswered();

@@ -35,12 +35,13 @@ import {
 export interface OpenRequest {
   /** Bookies that failed the last writer: chosen last. */
   readonly avoid: ReadonlySet<BookieId>;
-  /** Monotonic time in ms after which no restart begins. */
-  readonly giveUpAtMs: number;
   /** The owner that the log may be taken over from. */
   readonly takeFrom: Region | undefined;
-  /** Whether the lease is still this process's. Who lost it fences nobody for another try. */
-  readonly holdsPen?: () => boolean;
+  /**
+   * Nobody waits for it any more, or the lease is another's: nobody is fenced from then on, no place taken.
+   * What allowed it may be long over if the process was frozen.
+   */
+  readonly isLate: () => boolean;
 }
 
 /**
@@ -56,8 +57,9 @@ export async function openSegment(
   let takenFrom: LedgerId | undefined;
   for (let restart = 0; restart <= limits.appendRestartsMax; restart++) {
     if (restart > 0) await restartPause(ports, restart);
-    if (ports.clock.monotonicMs() >= request.giveUpAtMs || request.holdsPen?.() === false) break;
+    if (request.isLate()) break;
     const last = await lastItem(ports.metadata, log.log, "consistent");
+    if (request.isLate()) break;
     if (last?.kind === "end") throw await refusal(ports, log, last);
     if (last !== undefined) {
       takenFrom ??= last.item.ledgerId;
@@ -69,7 +71,8 @@ export async function openSegment(
       continue;
     }
     const producers = await restoreProducers(ports, place.producersIn);
-    const start = await startSegment(ports, log, { ...place, producers }, request.avoid);
+    if (request.isLate()) break;
+    const start = await startSegment(ports, log, { ...place, producers }, request);
     if (start.kind === "started") return start.segment;
     reason = start.reason;
   }
@@ -94,7 +97,7 @@ function checkOwner(
 ): void {
   if (ports.regions === undefined || ownerRegion === ports.region) return;
   if (ownerRegion === takeFrom && ledgerId === takenFrom) return;
-  throw notOwnedHere(log.name, ownerRegion);
+  throw notOwnedHere(log.name, ownerRegion, ownerRegion === takeFrom);
 }
 
 /**
@@ -104,12 +107,14 @@ function checkOwner(
 export function boundedOpening(
   ports: LedgerPorts,
   what: string,
-  allowed: Pick<OpenRequest, "avoid" | "takeFrom" | "holdsPen">,
+  allowed: Pick<OpenRequest, "avoid" | "takeFrom"> & { readonly holdsPen?: () => boolean },
   open: (request: OpenRequest) => Promise<OpenedSegment>,
 ): Promise<OpenedSegment> {
   const timeoutMs = limits.segmentOpenTimeoutMs;
+  const { avoid, takeFrom, holdsPen } = allowed;
   const giveUpAtMs = ports.clock.monotonicMs() + timeoutMs;
-  return within(ports.clock, timeoutMs, what, () => open({ ...allowed, giveUpAtMs }));
+  const isLate = () => ports.clock.monotonicMs() >= giveUpAtMs || holdsPen?.() === false;
+  return within(ports.clock, timeoutMs, what, () => open({ avoid, takeFrom, isLate }));
 }
 
 /** No item at all (24). */

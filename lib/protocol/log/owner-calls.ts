@@ -7,14 +7,14 @@
 import { CallDenied, unavailable } from "../errors.ts";
 import type { LogIncarnation, Region } from "../ids.ts";
 import { limits } from "../limits.ts";
-import type { TopologyStates } from "../placement/placement.ts";
-import type { Clock, Timer } from "../ports.ts";
+import type { Timer } from "../ports.ts";
 import { within } from "../waiting.ts";
+import { LateDenials } from "./late-denials.ts";
 import type { ForwardAnswer, LogPorts, OwnerAnswer, OwnerRequest, RegionAppends } from "./log-ports.ts";
+import { isOld } from "./old-states.ts";
 import type { AppendRequest } from "./operations.ts";
 import type { OwnerEvidence } from "./owner-evidence.ts";
-import { ownerLimits } from "./owner-limits.ts";
-import { countAnswer, countFailure, countLived, judgeSilence } from "./owner-silence.ts";
+import { countAnswer, countDenied, countFailure, countLived, judgeSilence } from "./owner-silence.ts";
 import type { LogIdentity } from "./start-segment.ts";
 import type { LeasePorts } from "./writer-lease.ts";
 
@@ -29,6 +29,7 @@ interface Asking {
 export class OwnerCalls {
   readonly #asking = new Map<Region, Asking>();
   readonly #leases: LeasePorts | undefined;
+  readonly #lateDenials: LateDenials;
   /** Answers on their way to the region's other processes. */
   readonly #telling = new Set<Promise<void>>();
 
@@ -38,6 +39,7 @@ export class OwnerCalls {
     private readonly evidence: OwnerEvidence,
   ) {
     const { leases, clock, random } = ports;
+    this.#lateDenials = new LateDenials(clock);
     this.#leases = leases === undefined ? undefined : { leases: leases.store, clock, random };
   }
 
@@ -89,10 +91,14 @@ export class OwnerCalls {
 
   /** Undefined: it did not answer. Those who ask at the same time ask once. Throws `CallDenied`. */
   async canOwn(log: LogIncarnation, owner: Region): Promise<boolean | undefined> {
+    this.#lateDenials.check(owner);
     const asking = this.#asking.get(owner) ?? this.#ask(log, owner);
     this.#asking.set(owner, asking);
     try {
-      return await within(this.ports.clock, limits.ownerAskTimeoutMs, `asking ${owner}`, () => asking.answer);
+      const waitMs = limits.ownerAskTimeoutMs;
+      const canOwn = await within(this.ports.clock, waitMs, `asking ${owner}`, () => asking.answer);
+      this.#answered(log, owner);
+      return canOwn;
     } catch (error) {
       if (error instanceof CallDenied) throw error;
       await this.#askFailed(asking, log, owner);
@@ -108,7 +114,20 @@ export class OwnerCalls {
       this.#answered(log, owner);
       return canOwn;
     });
-    return { answer, sentAtMs, failedFor: new Set() };
+    const failedFor = new Set<LogIncarnation>();
+    answer.catch((error) => {
+      if (error instanceof CallDenied && failedFor.size > 0) this.#deniedLate(owner, error, failedFor);
+    });
+    return { answer, sentAtMs, failedFor };
+  }
+
+  /** It was taken for a failure of the owner. */
+  #deniedLate(owner: Region, denied: CallDenied, failedFor: ReadonlySet<LogIncarnation>): void {
+    this.#lateDenials.note(owner, denied);
+    this.evidence.noteDenied(owner);
+    const leases = this.#leases;
+    if (leases === undefined) return;
+    for (const log of failedFor) this.#tell(countDenied(leases, log, owner));
   }
 
   async #askFailed({ sentAtMs, failedFor }: Asking, log: LogIncarnation, owner: Region): Promise<void> {
@@ -116,7 +135,7 @@ export class OwnerCalls {
     if (failedFor.has(log)) return;
     failedFor.add(log);
     if (isFirst) await this.#failed(log, owner, sentAtMs);
-    else await this.#count(log, owner);
+    else if (!this.evidence.hasAnsweredSince(owner, sentAtMs)) await this.#count(log, owner);
   }
 
   /**
@@ -200,7 +219,11 @@ export class OwnerCalls {
     this.evidence.noteAnswer(owner);
     if (this.#leases === undefined || !this.evidence.isWorthTelling(log, owner)) return;
     // No append waits for it; late, it delays a takeover.
-    const telling = countAnswer(this.#leases, log, owner).finally(() => this.#telling.delete(telling));
+    this.#tell(countAnswer(this.#leases, log, owner));
+  }
+
+  #tell(counting: Promise<void>): void {
+    const telling = counting.finally(() => this.#telling.delete(telling));
     this.#telling.add(telling);
   }
 
@@ -217,15 +240,10 @@ export class OwnerCalls {
   }
 
   async #count(log: LogIncarnation, owner: Region): Promise<void> {
+    this.evidence.noteCounted(log);
     if (this.#leases !== undefined) await countFailure(this.#leases, log, owner);
   }
 }
 
 /** Nothing was learnt of the owner, so its answer is waited for. */
 const noEvidence = () => false;
-
-function isOld(clock: Clock, { readAt }: TopologyStates): boolean {
-  if (readAt === undefined) return false;
-  const agesMs = [clock.nowMs() - readAt.wallMs, clock.monotonicMs() - readAt.monotonicMs];
-  return !agesMs.every((ageMs) => ageMs >= 0 && ageMs < ownerLimits.regionStatesAgeMaxMs);
-}

@@ -62,7 +62,7 @@ export class OwnerEvidence {
   /** `askedAtMs`: when the call that failed was sent, on one's own clock. False: it proves nothing (O1). */
   noteFailure(region: Region, askedAtMs: number = this.clock.monotonicMs()): boolean {
     const nowMs = this.clock.monotonicMs();
-    if ((this.#answeredAtMs.get(region) ?? Number.NEGATIVE_INFINITY) > askedAtMs) return false;
+    if (this.hasAnsweredSince(region, askedAtMs)) return false;
     const before = this.#failures.get(region);
     this.#heardAtMs.delete(region);
     if (before === undefined || nowMs - before.lastAtMs > limits.ownerFailureGapMaxMs) {
@@ -72,6 +72,22 @@ export class OwnerEvidence {
       before.lastAtMs = nowMs;
     }
     return true;
+  }
+
+  /** What failed was the asker's own fault. */
+  noteDenied(region: Region): void {
+    this.#failures.delete(region);
+  }
+
+  /** Whether an answer came after what was asked at `askedAtMs`: then a failure of that proves nothing. */
+  hasAnsweredSince(region: Region, askedAtMs: number): boolean {
+    return (this.#answeredAtMs.get(region) ?? Number.NEGATIVE_INFINITY) > askedAtMs;
+  }
+
+  /** The region's other processes are told of a failure: so they are of the next answer, at once. */
+  noteCounted(log: LogIncarnation): void {
+    const owner = this.#owners.get(log);
+    if (owner !== undefined) owner.toldAtMs = Number.NEGATIVE_INFINITY;
   }
 
   /** The owner that a takeover was to take the log from has opened a segment meanwhile. */

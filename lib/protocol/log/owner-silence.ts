@@ -64,10 +64,24 @@ function isLeftAlone({ aloneUntilMs }: { readonly aloneUntilMs: number }, nowMs:
 
 /** Takes note of an answer of `owner`, if failures were counted. Never throws. */
 export async function countAnswer(ports: LeasePorts, log: LogIncarnation, owner: Region): Promise<void> {
+  await wipe(ports, log, owner, () => ({ heardAtMs: ports.clock.nowMs() })); // Q2
+}
+
+/** Failures that were counted turned out to be the asker's own fault. Never throws. */
+export async function countDenied(ports: LeasePorts, log: LogIncarnation, owner: Region): Promise<void> {
+  await wipe(ports, log, owner, () => ({}));
+}
+
+async function wipe(
+  ports: LeasePorts,
+  log: LogIncarnation,
+  owner: Region,
+  more: () => Partial<OwnerSilence>,
+): Promise<void> {
   await change(ports, log, (lease) => {
     const before = lease?.ownerSilence;
     if (before?.region !== owner || before.failures === 0) return undefined;
-    return { ...before, failures: 0, recent: [], heardAtMs: ports.clock.nowMs() }; // Q2
+    return { ...before, failures: 0, recent: [], ...more() };
   });
 }
 

@@ -23,7 +23,7 @@ export async function rollSegment(
     // Nothing was outstanding: what this process knows of the producers is all there is.
     const place = { ...placeBehind(full, end, "rolled"), producers: full.producers };
     const [start] = await Promise.all([
-      startSegment(ports, log, place, request.avoid),
+      startSegment(ports, log, place, request),
       completeSegment(ports, log.log, { ...full.item, first: full.first }, completionOf(closed, end)),
     ]);
     if (start.kind === "started") return start.segment;

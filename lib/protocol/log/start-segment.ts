@@ -64,7 +64,7 @@ export async function startSegment(
   ports: LedgerPorts,
   log: LogIdentity,
   place: SegmentPlace & { readonly producers: ProducerTable },
-  avoid: ReadonlySet<BookieId>,
+  { avoid, isLate }: { readonly avoid: ReadonlySet<BookieId>; readonly isLate: () => boolean },
 ): Promise<SegmentStart> {
   const ledger = await createLedger(ports, {
     replication: log.config.replication,
@@ -81,7 +81,7 @@ export async function startSegment(
     createdAtMs: ledger.item.createdAtMs,
   };
   try {
-    const lost = await takePlace(ports, log, place, item);
+    const lost = isLate() ? "nobody waits for it any more" : await takePlace(ports, log, place, item);
     if (lost !== undefined) {
       await abandon(ports, ledgerId, lost);
       return { kind: "lost", reason: lost };

@@ -8,6 +8,7 @@ import type { Clock } from "../ports.ts";
 
 export class TakeoverPermit {
   #given: { readonly from: Region; readonly untilMs: number } | undefined;
+  #used: unknown;
 
   constructor(
     private readonly clock: Clock,
@@ -22,13 +23,20 @@ export class TakeoverPermit {
     this.#given = { from, untilMs: this.clock.monotonicMs() + limits.appendDeadlineMs };
   }
 
-  /** The region that the log may be taken over from now. */
+  /** An attempt begins: what was given until now is for it. */
+  use(): void {
+    this.#used = this.#given;
+  }
+
+  /** The region that the log may be taken over from now. Who asks makes use of it. */
   get from(): Region | undefined {
+    this.use();
     const given = this.#given;
     return given !== undefined && this.clock.monotonicMs() < given.untilMs ? given.from : undefined;
   }
 
+  /** An attempt is over. What was given in the middle of it is for the next one. */
   drop(): void {
-    this.#given = undefined;
+    if (this.#given === this.#used) this.#given = undefined;
   }
 }

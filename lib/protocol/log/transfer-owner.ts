@@ -10,6 +10,8 @@
  * K1 What ends a transfer is what the last segment says, read consistently; everything else may be repeated.
  * K2 While this process hands a log over, its own appends to it wait; then they follow the log. So it begins
  *    only when the target has just said that it can own: nothing waits for a region that is silent.
+ * K3 A process that froze on the way lays nothing down and has nobody elected when it thaws: what it was told
+ *    to do, or had found out, may be long over.
  */
 import { FencelineError } from "../errors.ts";
 import type { LogIncarnation, Region } from "../ids.ts";
@@ -87,10 +89,11 @@ export class OwnerTransfer {
     if (nowMs - (this.#triedAtMs.get(log.log) ?? Number.NEGATIVE_INFINITY) < ownerLimits.handOverPauseMs)
       return false;
     this.#noteTry(log.log, nowMs);
+    const giveUpAtMs = this.#giveUpAtMs();
     for (const other of knownRegions(topology)) {
       if (other === region || !this.calls.isAccepting(other)) continue;
       if ((await this.calls.canOwn(log.log, other).catch(() => undefined)) !== true) continue;
-      const left = this.#leaveTo(log, writer, other);
+      const left = this.#leaveTo(log, writer, other, giveUpAtMs);
       const moved = await left.then(
         () => true,
         () => false,
@@ -102,26 +105,38 @@ export class OwnerTransfer {
 
   /** The owner's part, here. Throws `not_ready` before anything is laid down if `to` cannot own now (K2). */
   async handOver(log: LogIdentity, writer: LogWriter, to: Region): Promise<Ownership> {
+    const giveUpAtMs = this.#giveUpAtMs();
     const canOwn = to === this.ports.region || (await this.calls.canOwn(log.log, to)) === true;
-    if (canOwn) return await this.#leaveTo(log, writer, to);
+    if (canOwn) return await this.#leaveTo(log, writer, to, giveUpAtMs);
     throw new FencelineError("not_ready", {
       message: `log ${log.name}: region ${to} does not say that it can own now; the log stays; try again`,
       details: { phase: "transferring" },
     });
   }
 
-  async #leaveTo(log: LogIdentity, writer: LogWriter, to: Region): Promise<Ownership> {
+  #giveUpAtMs(): number {
+    return this.ports.clock.monotonicMs() + ownerLimits.transferTimeoutMs;
+  }
+
+  async #leaveTo(log: LogIdentity, writer: LogWriter, to: Region, giveUpAtMs: number): Promise<Ownership> {
     while (this.isLeaving(log)) await this.settled(log); // one at a time
-    const leaving = this.#handOver(log, writer, to).finally(() => {
+    const leaving = this.#handOver(log, writer, to, giveUpAtMs).finally(() => {
       if (this.#leaving.get(log.log) === leaving) this.#leaving.delete(log.log);
     });
     this.#leaving.set(log.log, leaving);
     return await leaving;
   }
 
-  async #handOver(log: LogIdentity, writer: LogWriter, to: Region): Promise<Ownership> {
+  async #handOver(log: LogIdentity, writer: LogWriter, to: Region, giveUpAtMs: number): Promise<Ownership> {
     const { ports } = this;
-    const elect = () => this.#elect(log, to, ports.region);
+    const checkTime = () => {
+      if (ports.clock.monotonicMs() >= giveUpAtMs) throw tookTooLong(log.name); // K3
+    };
+    const elect = async () => {
+      checkTime();
+      return await this.#elect(log, to, ports.region);
+    };
+    checkTime();
     await this.#layDown(log, writer);
     try {
       return await handOver(ports, log, elect);
@@ -203,6 +218,13 @@ export async function ownershipOf(ports: Pick<LogPorts, "metadata">, log: LogIde
 function stillWriting(logName: string): FencelineError {
   return new FencelineError("not_ready", {
     message: `log ${logName}: appends under way take too long; the log stays with its owner; try again`,
+    details: { phase: "transferring" },
+  });
+}
+
+function tookTooLong(logName: string): FencelineError {
+  return new FencelineError("not_ready", {
+    message: `log ${logName}: handing it over took too long; the log stays with its owner; try again`,
     details: { phase: "transferring" },
   });
 }

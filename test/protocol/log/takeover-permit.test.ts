@@ -28,3 +28,14 @@ test("F3: a process that froze with it may not take over when it thaws", () => {
   permit.give(east);
   expect(permit.from).toBe(east);
 });
+
+test("F3: what is given in the middle of an attempt is for the next one", () => {
+  const permit = new TakeoverPermit(new TestClock());
+  permit.give(east);
+  permit.use();
+  permit.give(east);
+  permit.drop();
+  expect(permit.from).toBe(east);
+  permit.drop();
+  expect(permit.from).toBeUndefined();
+});

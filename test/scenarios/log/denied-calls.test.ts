@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { CallDenied } from "../../../lib/protocol/errors.ts";
 import { region } from "../../../lib/protocol/ids.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
+import { pause } from "../../../lib/protocol/waiting.ts";
 import { LOG, LogWorld } from "./log-world.ts";
 
 /** P in the east owns the log; Q in the west may not call, or may not make that one call. */
@@ -106,3 +107,18 @@ test.each(["west", "north"])(
     expect((await owners(w)).at(-1)).toBe(other);
   },
 );
+
+test("F5: denied late, when nobody waits for that question any more: the owner keeps its log", async () => {
+  const { w, state } = await deniedInWest();
+  state.isDenied = false;
+  w.faults.at({ port: "region", target: "east" }, "before", Number.POSITIVE_INFINITY, async () => {
+    await pause(w.world.clock, limits.ownerAskTimeoutMs + limits.ownerRetryPauseMs);
+    throw new CallDenied("the west may not");
+  });
+  for (let time = 0; time < limits.ownerFailuresMin; time++) {
+    const q = w.client(`Q${time}`, "west");
+    expect(await outcome(w, q.sendingBatch(["lost"]))).toMatchObject({ sideEffects: "none" });
+    await q.release();
+  }
+  expect(await owners(w)).toEqual(["east"]);
+});

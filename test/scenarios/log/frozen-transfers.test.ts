@@ -1,6 +1,7 @@
 /** A log is transferred, and one of the two regions freezes at any call of that; it thaws an hour later. */
 import { describe, expect, test } from "vitest";
 import { region } from "../../../lib/protocol/ids.ts";
+import type { TopologyStates } from "../../../lib/protocol/placement/placement.ts";
 import { LOG, type LogClient, LogWorld, recordOf } from "./log-world.ts";
 
 /** Whatever `frozen` does stops at its `at`-th call from now on, and it answers nobody any more. */
@@ -68,3 +69,35 @@ describe.each(["before", "after"] as const)("frozen %s any call", (moment) => {
     60_000,
   );
 });
+
+test.each(["before", "after"] as const)(
+  "K3: P freezes %s a call of its draining region's way out, which is open again when it thaws: the log stays",
+  async (moment) => {
+    for (let at = 0; ; at++) {
+      const w = await LogWorld.make({ leases: true, forwarding: true });
+      const [p, q, n] = [w.client("P", "east"), w.client("Q", "west"), w.client("N", "north")];
+      expect(await p.append("a")).toEqual(["at 0"]);
+      const isDraining = { bookies: new Map(), regions: new Map([[p.ports.region, "draining" as const]]) };
+      const isOpen = { bookies: new Map(), regions: new Map() };
+      let states: TopologyStates = isDraining;
+      const p2 = w.client("P2", "east");
+      for (const { ports } of [p, p2, q, n]) ports.topology.states = () => states;
+      const ice = freezing(w, p, "P", moment, at);
+      const leaving = p.sending("b");
+      await w.world.clock.advance(100);
+      // A request to take over that was sent is the other region's.
+      if (w.faults.count({ client: "P", port: "region", call: "ask" }) > 0)
+        return expect(at).toBeGreaterThan(6);
+      states = isOpen;
+      expect(await p2.append("p")).toEqual(["at 1"]);
+      w.world.clock.jump(3_600_000);
+      expect(await p2.append("q")).toEqual(["at 2"]);
+      ice.thaw();
+      await w.run(leaving);
+      await w.world.clock.advance(30_000);
+      const owners = (await w.run(n.reads.segments(LOG))).map(({ ownerRegion }) => ownerRegion);
+      expect(new Set(owners), `call ${at}`).toEqual(new Set(["east"]));
+    }
+  },
+  60_000,
+);

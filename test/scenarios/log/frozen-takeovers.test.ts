@@ -1,0 +1,74 @@
+/**
+ * Stories of takeovers that come to nothing: the taker freezes at any call of one, and thaws when the owner
+ * has long gone on; or something else gets in its way, and the owner is as dead as before.
+ */
+import { expect, test } from "vitest";
+import { unavailable } from "../../../lib/protocol/errors.ts";
+import { limits } from "../../../lib/protocol/limits.ts";
+import { ownerLimits } from "../../../lib/protocol/log/owner-limits.ts";
+import { LOG, LogWorld } from "./log-world.ts";
+
+/** P in the east owns the log, and Q in the west does not reach it until `state` says so. */
+async function cutOff() {
+  const w = await LogWorld.make({ leases: true, forwarding: true });
+  const p = w.client("P", "east");
+  expect(await p.append("a")).toEqual(["at 0"]);
+  const state = { isCut: true };
+  w.faults.at({ client: "Q", port: "region", target: "east" }, "before", Number.POSITIVE_INFINITY, () => {
+    if (state.isCut) throw unavailable("east is down", "none");
+  });
+  return { w, p, q: w.client("Q", "west"), state };
+}
+
+const owners = async (w: LogWorld) =>
+  (await w.run(w.client("T", "north").reads.segments(LOG))).map(({ ownerRegion }) => ownerRegion);
+
+test.each(["before", "after"] as const)(
+  "F3: frozen %s any call of a takeover, it takes nothing from an owner that goes on",
+  async (moment) => {
+    let tookOver = false;
+    for (let at = 0; !tookOver; at++) {
+      const { w, p, q, state } = await cutOff();
+      let thaw = () => {};
+      const thawed = new Promise<void>((resolve) => (thaw = resolve));
+      let calls = 0;
+      for (const port of ["lease", "metadata", "bookie", "region"] as const) {
+        w.faults.at({ client: "Q", port }, moment, Number.POSITIVE_INFINITY, () =>
+          ++calls > at ? thawed : undefined,
+        );
+      }
+      const taking = q.sending("b");
+      for (let waited = 0; calls <= at && waited < 5_000; waited += 50) await w.world.clock.advance(50);
+      tookOver = (await owners(w)).includes(q.ports.region);
+      w.world.clock.jump(3_600_000);
+      state.isCut = false;
+      if (!tookOver) expect((await p.append("p"))[0]).toMatch(/^at /);
+      thaw();
+      await w.run(taking);
+      await w.world.clock.advance(limits.appendDeadlineMs);
+      if (!tookOver) expect(new Set(await owners(w)), `call ${at}`).toEqual(new Set(["east"]));
+    }
+  },
+  60_000,
+);
+
+test("Q4: a takeover that fails for another reason does not say that the owner was found alive", async () => {
+  const { w, q } = await cutOff();
+  const { clock } = w.world;
+  const writes = { client: "Q", port: "metadata", call: "write" } as const;
+  const held = w.faults.hold(writes);
+  const first = q.sending("first");
+  while (held.calls.length === 0) await clock.advance(50);
+  const second = q.sending("second"); // it finds the owner silent while the first one takes over
+  await clock.advance(500);
+  const mended = w.faults.fail(writes);
+  held.lose();
+  await clock.advance(300);
+  mended();
+  const startedMs = clock.nowMs();
+  await w.run(Promise.all([first, second]));
+  expect((await q.append("third"))[0]).toMatch(/^at /);
+  expect(clock.nowMs() - startedMs).toBeLessThan(ownerLimits.recoveryUsualMs);
+  expect((await w.leaseTable("west").read(w.log))?.lease.ownerSilence?.lived).toBeUndefined();
+  expect(await owners(w)).toEqual(["east", "west"]);
+});
