@@ -152,7 +152,9 @@ export class AppendRouter {
     if (request.route === "refuse") return AGAIN;
     if (calls.isGivenUp(owner)) return await this.#here(routed, owner);
     if (!this.#evidence.wasHeard(owner)) {
-      if (await patience.ask(() => calls.isSilent(log.log, owner))) return await this.#here(routed, owner);
+      if (await patience.ask(() => calls.isSilent(log.log, owner))) {
+        return await this.#takeOver(routed, calls, owner);
+      }
       const canOwn = await patience.ask(() => calls.canOwn(log.log, owner));
       if (canOwn === false) return await this.#here(routed, owner);
       if (canOwn === undefined) return await this.#later(patience);
@@ -170,6 +172,14 @@ export class AppendRouter {
     if (answer.kind === "refused") return await this.#refused(routed, owner, answer.error);
     this.#evidence.noteOwner(log.log, answer.ack.ownerRegion);
     return { kind: "done", ack: answer.ack };
+  }
+
+  async #takeOver(routed: Routed, calls: OwnerCalls, owner: Region): Promise<Step> {
+    const step = await this.#here(routed, owner);
+    if (step.kind === "done") {
+      await routed.patience.ask(() => calls.tookOver(routed.log.log, owner)).catch(() => {});
+    }
+    return step;
   }
 
   /** The owner's own error is the caller's, unless it says that the owner does not or cannot own the log. */

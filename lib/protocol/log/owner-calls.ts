@@ -50,6 +50,11 @@ export class OwnerCalls {
   /** A takeover from it found that it has opened a segment meanwhile: it is left alone, longer each time. */
   async lived(log: LogIncarnation, owner: Region): Promise<void> {
     this.evidence.noteLived(log, owner);
+    await this.tookOver(log, owner);
+  }
+
+  /** The log was taken from it, as silent: if it takes the log back, it was alive (Q4). Never throws. */
+  async tookOver(log: LogIncarnation, owner: Region): Promise<void> {
     if (this.#leases !== undefined) await countLived(this.#leases, log, owner);
   }
 
@@ -131,9 +136,8 @@ export class OwnerCalls {
   }
 
   async #askFailed({ sentAtMs, failedFor }: Asking, log: LogIncarnation, owner: Region): Promise<void> {
-    const isFirst = failedFor.size === 0;
     if (failedFor.has(log)) return;
-    failedFor.add(log);
+    const isFirst = failedFor.add(log).size === 1;
     if (isFirst) await this.#failed(log, owner, sentAtMs);
     else if (!this.evidence.hasAnsweredSince(owner, sentAtMs)) await this.#count(log, owner);
   }
@@ -198,11 +202,11 @@ export class OwnerCalls {
       };
       const look = async () => {
         if (clock.monotonicMs() >= giveUpAtMs) return; // nobody waits any more
-        const failed = (await this.canOwn(log, owner).catch(noEvidence)) === undefined;
-        const isSilent = failed && (await this.isSilent(log, owner));
+        const canOwn = await this.canOwn(log, owner).catch(() => false); // a denial is no failure
+        const isSilent = canOwn === undefined && (await this.isSilent(log, owner));
         if (isOver) return;
         if (isSilent) return over(() => reject(unavailable(`${owner} has fallen silent`)));
-        wait(failed ? limits.ownerRetryPauseMs : limits.ownerAskTimeoutMs);
+        wait(canOwn === undefined ? limits.ownerRetryPauseMs : limits.ownerAskTimeoutMs);
       };
       const wait = (delayMs: number) => {
         timer = clock.startTimer(delayMs, () => void look());
@@ -244,6 +248,3 @@ export class OwnerCalls {
     if (this.#leases !== undefined) await countFailure(this.#leases, log, owner);
   }
 }
-
-/** Nothing was learnt of the owner, so its answer is waited for. */
-const noEvidence = () => false;

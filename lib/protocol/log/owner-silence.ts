@@ -8,6 +8,8 @@
  *    nothing else; an item from the future, or that stood still for long, counts as none.
  * Q4 An owner that opens a segment while it is being taken over is heard by others, if not from here. It is
  *    left alone for a time that grows with each such takeover: a fence in vain stops all writing for a while.
+ *    A takeover that succeeds counts as well: an owner that is gone is never asked again, and one that takes
+ *    the log back was alive. Two regions that are cut from each other would have it in turn for ever.
  * Q5 A count goes over the lease as it is, by compare-and-set; it changes nothing that a holder or the next
  *    one goes by (rule 16).
  */
@@ -37,7 +39,7 @@ function remembered(lease: Lease | undefined, owner: Region): Partial<OwnerSilen
   return { heardAtMs, ...(lived === undefined ? {} : { lived }) };
 }
 
-/** A takeover from `owner` found it alive (Q4). Never throws. */
+/** A takeover from `owner` found it alive, or succeeded (Q4). Never throws. */
 export async function countLived(ports: LeasePorts, log: LogIncarnation, owner: Region): Promise<void> {
   const nowMs = ports.clock.nowMs();
   const { ownerGuardMs, ownerGuardMsMax, ownerGuardGrowth } = limits;

@@ -69,6 +69,22 @@ test("Q4: a takeover that fails for another reason does not say that the owner w
   await w.run(Promise.all([first, second]));
   expect((await q.append("third"))[0]).toMatch(/^at /);
   expect(clock.nowMs() - startedMs).toBeLessThan(ownerLimits.recoveryUsualMs);
-  expect((await w.leaseTable("west").read(w.log))?.lease.ownerSilence?.lived).toBeUndefined();
+  expect((await w.leaseTable("west").read(w.log))?.lease.ownerSilence?.lived?.times).toBe(1); // that it succeeded
   expect(await owners(w)).toEqual(["east", "west"]);
+});
+
+test("Q4: regions that are cut from each other have the log in turn, each time for longer", async () => {
+  const { w, p, q } = await cutOff();
+  w.faults.at({ client: "P", port: "region", target: "west" }, "before", Number.POSITIVE_INFINITY, () => {
+    throw unavailable("west is down", "none");
+  });
+  const sent: Promise<unknown>[] = [];
+  for (let turn = 0; turn < 240; turn++) {
+    sent.push(p.sending(`east ${turn}`), q.sending(`west ${turn}`));
+    await w.world.clock.advance(500);
+  }
+  await w.run(Promise.allSettled(sent));
+  const changes = (await owners(w)).filter((owner, index, all) => owner !== all[index - 1]);
+  expect(changes.length).toBeGreaterThan(2);
+  expect(changes.length).toBeLessThan(12);
 });
