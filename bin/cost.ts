@@ -23,9 +23,18 @@ const remote = { standard: 2, economy: 1, resilient: 4 } as const;
 const APPEND_MS = 100;
 const BOOKIE_MS = 80;
 
+const USAGE = `
+npm run cost -- [--bytes N] [--append-ms N] [--bookie-ms N] [--no-gateway] [--storage-class CLASS]
+  --bytes          of one batch (1024)
+  --append-ms, --bookie-ms   how long one call takes (${APPEND_MS}, ${BOOKIE_MS})
+  --no-gateway     functions are invoked directly
+  --storage-class  ${storageClasses.join(", ")} (STANDARD)
+`;
+
 function main(): void {
   const { values } = parseArgs({
     options: {
+      help: { type: "boolean", default: false },
       bytes: { type: "string", default: "1024" },
       "append-ms": { type: "string", default: String(APPEND_MS) },
       "bookie-ms": { type: "string", default: String(BOOKIE_MS) },
@@ -33,6 +42,10 @@ function main(): void {
       "storage-class": { type: "string", default: "STANDARD" },
     },
   });
+  if (values.help) {
+    print(USAGE.trim());
+    return;
+  }
   const batchBytes = whole("bytes", values.bytes);
   const [appendMs, bookieMs] = [
     whole("append-ms", values["append-ms"]),
@@ -74,4 +87,10 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-main();
+try {
+  main();
+} catch (error) {
+  if (!(error instanceof RangeError) && !(error instanceof TypeError && "code" in error)) throw error;
+  process.stderr.write(`${error.message}\n${USAGE}`);
+  process.exitCode = 2;
+}

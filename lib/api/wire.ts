@@ -73,7 +73,11 @@ export const readAnswer = component("ReadAnswer", () =>
   z.object({
     records: z.array(logRecord()),
     next: noted(seqNum(), { description: "Where to read on." }),
-    tail: seqNum(),
+    tail: noted(seqNum(), {
+      description:
+        "The seq_num that the next record gets, if `up_to_date`; else how far this read saw, and no more. " +
+        "GET /v1/logs/{log}/records/tail tells how far there is to go.",
+    }),
     up_to_date: noted(z.boolean(), {
       description: "True: nothing was at `tail` while this read ran. False: `tail` is a lower bound.",
     }),

@@ -62,7 +62,11 @@ function otherRegions(world: World, process: SimulatedProcess): RegionAppends {
         isRepeatable: true,
         about: { kind: "canOwn", isForwarded: true },
         act: (appends) => appends.canOwn(log),
-      }).catch(whoIsBusyLives);
+      }).catch((error) => {
+        // It answered, whatever is made of that.
+        if (hasCode(error, "over_capacity")) world.observers.regionCalled(call, true);
+        return whoIsBusyLives(error);
+      });
       world.observers.regionCalled(call, answer);
       return answer;
     },

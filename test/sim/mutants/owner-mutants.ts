@@ -3,6 +3,7 @@ import type { Mutant } from "./mutant.ts";
 
 const ROUTER = "lib/protocol/log/append-router.ts";
 const RESTORE = "lib/protocol/log/restore-producers.ts";
+const FUNCTION_PORTS = "test/sim/function-ports.ts";
 const CALLS = "lib/protocol/log/owner-calls.ts";
 
 const OWNERS = ["owners", "hand-off"];
@@ -42,6 +43,8 @@ export const ownerMutants: readonly Mutant[] = [
       });
     try {`,
       },
+      // The port that asks, as lib/adapters/aws/lambda-appends.ts is one.
+      { file: FUNCTION_PORTS, from: `if (hasCode(error, "over_capacity")) return true;`, to: "" },
     ],
     profiles: OWNERS,
   },

@@ -4,6 +4,7 @@ import type { Mutant } from "./mutant.ts";
 const TRANSFER = "lib/protocol/log/transfer-owner.ts";
 const ROUTER = "lib/protocol/log/append-router.ts";
 const HAND_OVER = "lib/protocol/log/hand-over.ts";
+const OPEN = "lib/protocol/log/open-segment.ts";
 const PERMIT = "lib/protocol/log/takeover-permit.ts";
 const AUDIT = "lib/protocol/log/audit.ts";
 const LEDGER = "lib/protocol/log/audit-ledger.ts";
@@ -57,6 +58,12 @@ export const upkeepMutants: readonly Mutant[] = [
         file: PERMIT,
         from: "untilMs: this.clock.monotonicMs() + limits.appendDeadlineMs }",
         to: "untilMs: this.clock.monotonicMs() + 1e9 * limits.appendDeadlineMs }",
+      },
+      // An opening looks at the time by itself, too.
+      {
+        file: OPEN,
+        from: "const isLate = () => ports.clock.monotonicMs() >= giveUpAtMs || holdsPen",
+        to: "const isLate = () => holdsPen",
       },
     ],
     profiles: ["transfers", "combined"],

@@ -153,6 +153,17 @@ export function leaseOutages(scene: Scene, count: number): Fault[] {
   });
 }
 
+/** A region's functions have too much to do for a while: nearly every call is told so. */
+export function busyRegions(scene: Scene, count: number): Fault[] {
+  const { random, world, calmMs } = scene;
+  return Array.from({ length: count }, (): MessageFault => {
+    const [fromMs, toMs] = windowIn(random, calmMs);
+    const to = { region: random.pick(world.regions) };
+    const probability = random.pick([0.9, 1]);
+    return { kind: "throttled", wire: "function", from: "*", to, probability, fromMs, toMs };
+  });
+}
+
 /** Times in which whoever takes a lease, or leaves one, often does not hear that it was done. */
 export function leasesInDoubt(scene: Scene, count: number): Fault[] {
   const { random, calmMs } = scene;

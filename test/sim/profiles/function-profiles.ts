@@ -14,6 +14,7 @@ import {
   wrongClocks,
 } from "./draw-faults.ts";
 import {
+  busyRegions,
   callerActors,
   functionMessageFaults,
   functionsOf,
@@ -70,6 +71,7 @@ const functionProfiles: readonly FunctionProfile[] = [
       ...some(scene, 0.4, () => stricken(scene, functions)),
       ...some(scene, 0.3, () => metadataBrownouts(scene, scene.random.integer(1, 4))),
       ...some(scene, 0.3, () => messageFaults(scene, 0.2, 0.05)),
+      ...some(scene, 0.3, () => busyRegions(scene, scene.random.integer(1, 3))),
     ],
   },
   {
