@@ -14,7 +14,13 @@ function instance(w: LogWorld, name: string) {
     region: ports.region,
     ports,
     leases: ports.leases?.store,
-    trace: { emit: trace.emit.bind(trace), count: () => {}, took: () => {}, flush: () => {} },
+    trace: {
+      emit: trace.emit.bind(trace),
+      follow: () => {},
+      count: () => {},
+      took: () => {},
+      flush: () => {},
+    },
     appends: {},
     registry: { ready: async () => {} },
   };
