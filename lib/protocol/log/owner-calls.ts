@@ -9,6 +9,7 @@ import type { LogIncarnation, Region } from "../ids.ts";
 import { limits } from "../limits.ts";
 import type { Timer } from "../ports.ts";
 import { within } from "../waiting.ts";
+import { type Asking, isStale } from "./asking.ts";
 import { LateDenials } from "./late-denials.ts";
 import type { ForwardAnswer, LogPorts, OwnerAnswer, OwnerRequest, RegionAppends } from "./log-ports.ts";
 import { isOld } from "./old-states.ts";
@@ -17,14 +18,6 @@ import type { OwnerEvidence } from "./owner-evidence.ts";
 import { countAnswer, countDenied, countFailure, countLived, judgeSilence } from "./owner-silence.ts";
 import type { LogIdentity } from "./start-segment.ts";
 import type { LeasePorts } from "./writer-lease.ts";
-
-/** A question that is under way. */
-interface Asking {
-  readonly answer: Promise<boolean>;
-  readonly sentAtMs: number;
-  /** Logs for which its failure was counted: once each, however many wait for it. */
-  readonly failedFor: Set<LogIncarnation>;
-}
 
 export class OwnerCalls {
   readonly #asking = new Map<Region, Asking>();
@@ -97,13 +90,15 @@ export class OwnerCalls {
   /** Undefined: it did not answer. Those who ask at the same time ask once. Throws `CallDenied`. */
   async canOwn(log: LogIncarnation, owner: Region): Promise<boolean | undefined> {
     this.#lateDenials.check(owner);
-    const asking = this.#asking.get(owner) ?? this.#ask(log, owner);
+    const { clock } = this.ports;
+    const before = this.#asking.get(owner);
+    const asking = before === undefined || isStale(clock, before) ? this.#ask(log, owner) : before;
     this.#asking.set(owner, asking);
     try {
-      const waitMs = limits.ownerAskTimeoutMs;
-      const canOwn = await within(this.ports.clock, waitMs, `asking ${owner}`, () => asking.answer);
+      const answer = () => asking.answer;
+      const canOwn = await within(clock, limits.ownerAskTimeoutMs, `asking ${owner}`, answer);
       this.#answered(log, owner);
-      return canOwn;
+      return isStale(clock, asking) ? undefined : canOwn;
     } catch (error) {
       if (error instanceof CallDenied) throw error;
       await this.#askFailed(asking, log, owner);

@@ -7,7 +7,7 @@ import { limits } from "../limits.ts";
 import type { Clock } from "../ports.ts";
 
 export class TakeoverPermit {
-  #given: { readonly from: Region; readonly untilMs: number } | undefined;
+  #given: { readonly from: Region; readonly untilMs: number; readonly wallMs: number } | undefined;
   #used: unknown;
 
   constructor(
@@ -20,7 +20,12 @@ export class TakeoverPermit {
   /** Undefined leaves it as it is. */
   give(from: Region | undefined): void {
     if (from === undefined) return;
-    this.#given = { from, untilMs: this.clock.monotonicMs() + limits.appendDeadlineMs };
+    const { clock } = this;
+    this.#given = {
+      from,
+      untilMs: clock.monotonicMs() + limits.appendDeadlineMs,
+      wallMs: clock.nowMs(),
+    };
   }
 
   /** An attempt begins: what was given until now is for it. */
@@ -32,7 +37,14 @@ export class TakeoverPermit {
   get from(): Region | undefined {
     this.use();
     const given = this.#given;
-    return given !== undefined && this.clock.monotonicMs() < given.untilMs ? given.from : undefined;
+    return given !== undefined && this.#isFresh(given) ? given.from : undefined;
+  }
+
+  /** By both clocks: either may stand still in a process that is frozen, and the wall clock may jump. */
+  #isFresh({ untilMs, wallMs }: { readonly untilMs: number; readonly wallMs: number }): boolean {
+    const { clock } = this;
+    const sinceMs = clock.nowMs() - wallMs;
+    return clock.monotonicMs() < untilMs && sinceMs >= 0 && sinceMs < limits.appendDeadlineMs;
   }
 
   /** An attempt is over. What was given in the middle of it is for the next one. */
