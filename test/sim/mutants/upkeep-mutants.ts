@@ -4,6 +4,7 @@ import type { Mutant } from "./mutant.ts";
 const TRANSFER = "lib/protocol/log/transfer-owner.ts";
 const ROUTER = "lib/protocol/log/append-router.ts";
 const HAND_OVER = "lib/protocol/log/hand-over.ts";
+const ASKING = "lib/protocol/log/asking.ts";
 const OPEN = "lib/protocol/log/open-segment.ts";
 const PERMIT = "lib/protocol/log/takeover-permit.ts";
 const AUDIT = "lib/protocol/log/audit.ts";
@@ -56,10 +57,15 @@ export const upkeepMutants: readonly Mutant[] = [
     patches: [
       {
         file: PERMIT,
-        from: "untilMs: this.clock.monotonicMs() + limits.appendDeadlineMs }",
-        to: "untilMs: this.clock.monotonicMs() + 1e9 * limits.appendDeadlineMs }",
+        from: "return clock.monotonicMs() < untilMs && sinceMs >= 0 && sinceMs < limits.appendDeadlineMs;",
+        to: "return true;",
       },
-      // An opening looks at the time by itself, too.
+      // So does an answer to a question of before, and an opening looks at the time by itself.
+      {
+        file: ASKING,
+        from: "return clock.monotonicMs() - sentAtMs > limits.ownerFailureGapMaxMs;",
+        to: "return sentAtMs < 0;",
+      },
       {
         file: OPEN,
         from: "const isLate = () => ports.clock.monotonicMs() >= giveUpAtMs || holdsPen",
