@@ -156,7 +156,8 @@ describe("mutants", CPU_BOUND, () => {
       const { violation } = await runMutant(plan);
       if (violation === undefined) continue;
       expect(violation.checker).not.toBe("failure");
-      const reduction = await smallest(plan, violation, runMutant, 40);
+      const bounds = { runs: 40, eventsOfRun: 300_000, events: 4_000_000 };
+      const reduction = await smallest(plan, violation, runMutant, bounds);
       const small = reduced(plan, reduction);
       expect(small.faults.length + small.actors.length).toBeLessThan(plan.faults.length + plan.actors.length);
       expect((await runMutant(small)).violation?.checker).toBe(violation.checker);
