@@ -16,7 +16,7 @@ type Named = Readonly<Record<MessageFaultKind, readonly string[]>>;
 const messages: Named = {
   "request-lost": ["request-lost"],
   "request-late": ["request-late", "entry-store-request-late", "metadata-request-late"],
-  "request-duplicated": ["request-duplicated"],
+  "request-duplicated": ["request-duplicated", "metadata-request-duplicated"],
   "request-refused": ["request-refused"],
   "link-cut": ["link-cut"],
   "link-cut-back": ["link-cut-back"],
@@ -28,7 +28,7 @@ const messages: Named = {
   conflict: ["entry-store-conflict", "metadata-conflict"],
   stale: ["entry-store-stale", "metadata-stale"],
   "reply-lost": ["reply-lost", "metadata-reply-lost"],
-  "reply-late": ["reply-late", "entry-store-reply-late"],
+  "reply-late": ["reply-late", "entry-store-reply-late", "metadata-reply-late"],
 };
 
 const others: Readonly<Record<Exclude<Fault["kind"], MessageFaultKind | FunctionFault["kind"]>, true>> = {
