@@ -20,7 +20,7 @@ import { isWithin, type Moment, momentNow } from "../moment.ts";
 import { pause, within } from "../waiting.ts";
 import { ownerSilent } from "./append-errors.ts";
 import { handOver, takeOver } from "./hand-over.ts";
-import type { LogPorts, OwnerAnswer, OwnerRequest } from "./log-ports.ts";
+import type { LogPorts, OwnerAnswer, OwnerRequest, TakeOverRequest } from "./log-ports.ts";
 import type { LogWriter } from "./log-writer.ts";
 import type { Ownership } from "./operations.ts";
 import type { OwnerCalls } from "./owner-calls.ts";
@@ -63,7 +63,7 @@ export class OwnerTransfer {
       if (now.owner === to) return now; // K1
       this.calls.noteOwner(log.log, now.owner);
       try {
-        await this.#step(log, writer, now.owner, to);
+        await this.#step(log, writer, now, to);
         continue;
       } catch (error) {
         if (!(error instanceof FencelineError) || !(error.retryable || error.code === "fenced")) throw error;
@@ -133,8 +133,9 @@ export class OwnerTransfer {
       if (!this.#isInTime(begun)) throw tookTooLong(log.name); // K3
     };
     const elect = async () => {
+      const now = await ownershipOf(ports, log);
       checkTime();
-      return await this.#elect(log, to, ports.region);
+      return now.owner === ports.region ? await this.#elect(log, to, now) : now; // K1
     };
     checkTime();
     await this.#layDown(log, writer);
@@ -165,22 +166,28 @@ export class OwnerTransfer {
     } while (!writer.isIdle);
   }
 
-  async #step(log: LogIdentity, writer: LogWriter, owner: Region | undefined, to: Region): Promise<void> {
-    if (owner === undefined) return void (await this.#elect(log, to, undefined));
+  async #step(log: LogIdentity, writer: LogWriter, now: Ownership, to: Region): Promise<void> {
+    const { owner } = now;
+    if (owner === undefined) return void (await this.#elect(log, to, now));
     if (owner === this.ports.region) return void (await this.handOver(log, writer, to));
     const isGone = this.calls.isGivenUp(owner, to) || (await this.calls.isSilent(log.log, owner));
     const canOwn = isGone ? false : await this.calls.canOwn(log.log, owner);
-    if (canOwn === false) return void (await this.#elect(log, to, owner));
+    if (canOwn === false) return void (await this.#elect(log, to, now));
     if (canOwn === undefined) throw ownerSilent(log.name, owner); // After a few of these it is.
     const request = { kind: "hand-over", log: log.name, to } as const;
     checkDone(await this.#ask(log, owner, request));
   }
 
   /** The next owner's part, here or there. */
-  async #elect(log: LogIdentity, to: Region, from: Region | undefined): Promise<Ownership> {
+  async #elect(log: LogIdentity, to: Region, { owner: from, epoch }: Ownership): Promise<Ownership> {
     if (to === this.ports.region)
       return await takeOver(this.ports, log, new TakeoverPermit(this.ports.clock, from));
-    const request = { kind: "take-over", log: log.name, ...(from === undefined ? {} : { from }) } as const;
+    const request: TakeOverRequest = {
+      kind: "take-over",
+      log: log.name,
+      ...(from === undefined ? {} : { from }),
+      ...(epoch === undefined ? {} : { epoch }),
+    };
     return checkDone(await this.#ask(log, to, request)) ?? {};
   }
 

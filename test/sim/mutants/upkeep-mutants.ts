@@ -20,8 +20,8 @@ export const upkeepMutants: readonly Mutant[] = [
     patches: [
       {
         file: TRANSFER,
-        from: "        await this.#step(log, writer, now.owner, to);\n        continue;",
-        to: `        void this.#step(log, writer, now.owner, to).catch(() => {});
+        from: "        await this.#step(log, writer, now, to);\n        continue;",
+        to: `        void this.#step(log, writer, now, to).catch(() => {});
         return { owner: to, epoch: (now.epoch ?? 0) + 1 } as never;`,
       },
     ],
