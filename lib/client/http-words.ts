@@ -10,6 +10,8 @@ export interface RequestFields {
   readonly format?: WireFormat | undefined;
   readonly body?: unknown;
   readonly prefer?: "no-forward";
+  /** A status that is an answer here, though it is a failure elsewhere. */
+  readonly answers?: 503;
 }
 
 export interface Answered<T> {

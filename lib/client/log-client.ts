@@ -124,9 +124,10 @@ export class LogClient {
     return { ack: json, owner };
   }
 
-  /** The region that answers here. */
+  /** The region that answers here, whether it serves or not. */
   async region(): Promise<string> {
-    return (await this.#get<{ readonly region: string }>("/v1/health")).region;
+    const request = { method: "GET", path: "/v1/health", answers: 503 } as const;
+    return (await this.#send<{ readonly region: string }>(request)).json.region;
   }
 
   async read(log: string, { from, count, consistency, format }: ReadOptions): Promise<ReadAnswerJson> {
@@ -191,9 +192,8 @@ export class LogClient {
   }
 
   async setBookieState(region: string, bookie: string, state: BookieStateJson): Promise<BookieJson> {
-    return await this.#patch<BookieJson>(`${regionPath(region)}/bookies/${encodeURIComponent(bookie)}`, {
-      state,
-    });
+    const path = `${regionPath(region)}/bookies/${encodeURIComponent(bookie)}`;
+    return await this.#patch<BookieJson>(path, { state });
   }
 
   async #patch<T>(path: string, body: unknown): Promise<T> {
@@ -208,8 +208,9 @@ export class LogClient {
     const effects: SideEffects = request.method === "GET" ? "none" : "possible";
     const { status, type, text, owner } = await this.#exchange(request, effects);
     const json = type.endsWith("json") ? parsed(text) : undefined;
-    if (status < 300 && json !== undefined) return { status, json: json as T, owner };
     if (type === "application/problem+json" && json !== undefined) throw new ProblemError(json as Problem);
+    if ((status < 300 || status === request.answers) && json !== undefined)
+      return { status, json: json as T, owner };
     throw new ForeignAnswerError(
       `${this.endpoint} answered ${status} with ${type || "no content type"}: is it a Fenceline endpoint?`,
       effects,

@@ -117,7 +117,11 @@ describe("a region", () => {
       expect(await running.bodies("us-east-1", "orders")).toEqual(["a"]);
       // Two of three regions would do for appends, but metadata has one replica, as when the cloud began.
       const health = await (await fetch(`${running.url("us-east-2")}/v1/health`)).json();
-      expect(health).toMatchObject({ survivable_region_losses: 0 });
+      expect(health).toMatchObject({
+        survivable_region_losses: 0,
+        detail: expect.stringContaining("of those that metadata does not need (us-east-2, us-west-2)"),
+        metadata_replicas: [{ name: "us-east-1", status: "up" }],
+      });
     }
     expect(await cloudFile(running)).toMatchObject({ setUp: true, replicas: 1 });
     expect(running.cloud.warnings).toEqual([]);
