@@ -1,9 +1,9 @@
 /** How a command ends. */
-
 import { BatchInDoubtError } from "../client/batch-outcome.ts";
-import { ForeignAnswerError, ProblemError, RequestError } from "../client/client-errors.ts";
+import { ForeignAnswerError, NotSentError, ProblemError, RequestError } from "../client/client-errors.ts";
 import { PlaceTakenError } from "../client/ordered-append.ts";
 import { LocalError } from "../local/local-error.ts";
+import { InterruptedError, stopSignals } from "./interruption.ts";
 
 export const exitCodes = {
   ok: 0,
@@ -16,8 +16,9 @@ export const exitCodes = {
   retryable: 5,
   /** An append may have happened or not. */
   unknownOutcome: 6,
-  /** Stopped by the person at the terminal, with nothing in doubt. */
-  interrupted: 130,
+  /** Stopped by a signal; standard error says what is done, and what is in doubt. */
+  interrupted: stopSignals.SIGINT,
+  terminated: stopSignals.SIGTERM,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
@@ -37,11 +38,6 @@ export class RefusedAnswer extends Error {
   override readonly name = "RefusedAnswer";
 }
 
-/** The person at the terminal wants to stop. */
-export class InterruptedError extends Error {
-  override readonly name = "InterruptedError";
-}
-
 const byStatus: Readonly<Record<number, ExitCode>> = {
   400: exitCodes.usage,
   403: exitCodes.conditionFailed,
@@ -58,9 +54,10 @@ const byStatus: Readonly<Record<number, ExitCode>> = {
 
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof UsageError || error instanceof LocalError) return exitCodes.usage;
+  if (error instanceof NotSentError) return exitCodes.usage;
   if (error instanceof NotFoundError) return exitCodes.notFound;
   if (error instanceof RefusedAnswer) return exitCodes.conditionFailed;
-  if (error instanceof InterruptedError) return exitCodes.interrupted;
+  if (error instanceof InterruptedError) return stopSignals[error.by];
   if (error instanceof PlaceTakenError) return exitCodes.conditionFailed;
   if (error instanceof BatchInDoubtError) return exitCodes.unknownOutcome;
   if (error instanceof ForeignAnswerError) return exitCodes.failed;

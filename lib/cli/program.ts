@@ -18,6 +18,7 @@ import {
 } from "./command-context.ts";
 import { addCreate } from "./create.ts";
 import { ledgerText, logText } from "./describe.ts";
+import { delayed } from "./interruption.ts";
 import { addLocalCommands } from "./local.ts";
 import { addLogEndCommands } from "./log-end.ts";
 import { moment, seqNum, wholeNumber } from "./options.ts";
@@ -74,6 +75,8 @@ After a kill -9, run it again with --resume: lines that are in their place are c
 is appended, and a line that differs stops it with exit code 3:
     npx fenceline append words words.txt --match-seq-num 0 --resume`;
 
+const ANSWER_WAIT_MS = 1_000;
+
 function addAppend(program: Command, context: CommandContext): void {
   clientCommand(program, "append <log> [files...]", "Appends the lines of files, or of standard input.", 60)
     .option(
@@ -88,8 +91,10 @@ function addAppend(program: Command, context: CommandContext): void {
     )
     .addHelpText("after", APPEND_HELP)
     .action(async (log: string, files: string[], flags: ClientFlags & AppendFlags) => {
+      // What is under way when the command is interrupted may still be answered, and is not in doubt then.
+      const signal = delayed(context.signal, ANSWER_WAIT_MS);
       await appendCommand({
-        client: await clientOf(flags, context),
+        client: await clientOf(flags, { ...context, signal }),
         where: whereOf(flags, context),
         streams: context.streams,
         output: flags.output,

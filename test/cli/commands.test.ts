@@ -254,20 +254,6 @@ describe("an append that is interrupted", () => {
     );
     expect(await remedyOf(new Error("else"), scratch.path)).toBeUndefined();
   });
-
-  test("by the person at the terminal stops, and says what is in the log", async () => {
-    await using endpoint = await FaultyEndpoint.open();
-    await at(endpoint)("create x");
-    const interruption = new AbortController();
-    endpoint.faults.push("request lost");
-    const appending = run(["append", "x", "--endpoint", endpoint.url], "a\n", interruption.signal);
-    // However long the machine takes to send it.
-    while (endpoint.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-    interruption.abort();
-    const { code, err } = await appending;
-    expect(code).toBe(6);
-    expect(err).toContain("--match-seq-num 0 --resume");
-  });
 });
 
 describe("exit codes", () => {
