@@ -311,7 +311,7 @@ describe("exit codes", () => {
     await at(endpoint)("create x");
     const dotted = await at(endpoint)("create a/../b");
     expect(dotted.code).toBe(2);
-    expect(dotted.err).toContain("[invalid_request]");
+    expect(dotted.err).toContain("The log's name is refused: it has a '.' or '..' segment");
     expect(dotted.err).not.toMatch(/openapi|path\/log|Percent-encode/);
     const sizes = "--ensemble 3 --write-quorum 4 --ack-quorum 2 --min-regions 2";
     expect((await at(endpoint)(`create y ${sizes}`)).err).toContain(

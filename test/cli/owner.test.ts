@@ -58,10 +58,10 @@ describe("verify", () => {
     expect({ code, err, report }).toMatchObject({
       code: 0,
       err: "",
-      report: { passed: true, violationCount: 0, logs: 2, unknown: 0, refused: 0 },
+      report: { passed: true, violation_count: 0, logs: 2, unknown: 0, refused: 0 },
     });
     expect(report.acknowledged).toBe(report.records);
-    expect(report.strongReads).toBe(report.acknowledged);
+    expect(report.strong_reads).toBe(report.acknowledged);
     expect((await running.client("us-east-1").listLogs({ prefix: "verify-" })).logs).toEqual([]);
     const text = await run([...args, "--follow-owner", "--keep"]);
     expect(text.out).toMatch(/^passed: 0 violations\nlogs +2, with .*longest gap/s);
