@@ -90,6 +90,11 @@ const COMMAND_WORDS: readonly (readonly [RegExp, string])[] = [
   [/\b(body\/replication\/)?write_quorum\b|\bwriteQuorum\b/g, "--write-quorum"],
   [/\b(body\/replication\/)?ack_quorum\b|\backQuorum\b/g, "--ack-quorum"],
   [/\b(body\/replication\/)?min_regions\b|\bminRegions\b/g, "--min-regions"],
+  [/\breplication\.(?=--)/g, ""],
+  [/\bsegment_bytes_max\b/g, "--segment-bytes"],
+  [/\bsegment_age_max_ms is (\d+), not (\d+)\b/g, "--segment-age is $1 ms, not $2 ms"],
+  [/\bpreferred_region\b/g, "--prefer"],
+  [/\bdigest is\b/g, "--digest is"],
   [/\bmatch_seq_num\b/g, "--match-seq-num"],
 ];
 

@@ -22,6 +22,7 @@ import type { LogConfig } from "../../lib/protocol/items.ts";
 import { closeLedger, type LedgerMetadata, newLedger } from "../../lib/protocol/ledger/ledger-metadata.ts";
 import { checkAppend } from "../../lib/protocol/log/append-checks.ts";
 import { batchProducer } from "../../lib/protocol/log/append-content.ts";
+import { refuseDifferences } from "../../lib/protocol/log/config-differences.ts";
 import { compareDlsn } from "../../lib/protocol/log/dlsn.ts";
 import type { EntryBatch } from "../../lib/protocol/log/entry-batches.ts";
 import type {
@@ -101,10 +102,9 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
     this.#failIfTold();
     const known = this.logs.get(name);
     if (known !== undefined) {
-      if (JSON.stringify(known.description.config) === JSON.stringify(config)) {
-        return { created: false, description: known.description, warnings: this.warnings };
-      }
-      throw new FencelineError("log_exists", { message: `${name} exists with another configuration` });
+      const item = { ...known.description, kind: "log" } as const;
+      refuseDifferences(item, config, preferred);
+      return { created: false, description: known.description, warnings: this.warnings };
     }
     const description: LogDescription = {
       name,

@@ -22,7 +22,12 @@ describe("a log, from its creation to its records", () => {
       out: "created orders/eu\n",
     });
     expect((await fenceline("create orders/eu --preset economy")).out).toContain("was there");
-    expect(await fenceline("create orders/eu")).toMatchObject({ code: 3, out: "" });
+    const other = await fenceline("create orders/eu --segment-age 60 --prefer us-west-2");
+    expect(other).toMatchObject({ code: 3, out: "" });
+    expect(other.err).toContain(
+      "--ensemble is 2, not 4; --write-quorum is 2, not 4; --ack-quorum is 2, not 3; ",
+    );
+    expect(other.err).toContain("--segment-age is 7200000 ms, not 60000 ms; --prefer is null, not us-west-2");
     const appended = await fenceline("append orders/eu", "one\ntwo\nthree");
     expect(appended).toMatchObject({ code: 0, err: "" });
     expect(appended.out).toMatch(

@@ -147,7 +147,6 @@ describe("exit codes", () => {
       "region drain mars",
       "bookie lost b9",
       "read x --from 9",
-      "trim x --to 9",
     ]) {
       expect([line, (await at(endpoint)(line)).code]).toEqual([line, 4]);
     }
