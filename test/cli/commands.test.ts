@@ -8,8 +8,9 @@ import { remedyOf } from "../../lib/cli/silent-endpoint.ts";
 import { NoAnswerError } from "../../lib/client/client-errors.ts";
 import { writeControlFile } from "../../lib/local/control-file.ts";
 import { FencelineError } from "../../lib/protocol/errors.ts";
+import { seqNum } from "../../lib/protocol/ids.ts";
 import { ScratchDirectory } from "../adapters/scratch-directory.ts";
-import { fakeLedgerId } from "../api/fake-log.ts";
+import { costOf, fakeLedgerId } from "../api/fake-log.ts";
 import { FaultyEndpoint } from "./faulty-endpoint.ts";
 import { at, Collected, run } from "./run-command.ts";
 
@@ -47,7 +48,18 @@ describe("a log, from its creation to its records", () => {
     expect((await fenceline("logs")).out).toBe("orders/eu\n");
     expect((await fenceline("logs x")).out).toBe("");
     const described = await fenceline("describe orders/eu");
-    expect(described.out).toMatch(/^log +orders\/eu\n.*owner +us-east-1\nreplication +2 bookies/s);
+    expect(described.out).toMatch(
+      /^log +orders\/eu\n.*owner +us-east-1\nprefers +no region\nreplication +2 bookies/s,
+    );
+    expect(described.out).toMatch(
+      /^segments +2, each an epoch of one writer; .*\n {2}epoch 1 +from 0 to 2, /m,
+    );
+    await fenceline("create new --prefer us-west-2");
+    endpoint.logs.segments = async () => [];
+    endpoint.logs.tail = async () => ({ tail: seqNum(0), upToDate: true, sealed: false, cost: costOf(0) });
+    expect((await fenceline("describe new")).out).toMatch(
+      /^owner +none yet: nothing was appended\nprefers +us-west-2$/m,
+    );
   });
 
   test("as JSON for programs", async () => {
@@ -85,7 +97,11 @@ describe("a log, from its creation to its records", () => {
       out: "orders begins at seq_num 1\n",
     });
     expect((await fenceline("seal orders")).out).toBe("orders is sealed, and ends at seq_num 2\n");
-    expect((await fenceline("describe orders")).out).toMatch(/seq_num 1 up to 2, where the log was sealed/);
+    const sealed = (await fenceline("describe orders")).out;
+    expect(sealed).toMatch(/^incarnation +\S+, sealed, created/m);
+    expect(sealed).toMatch(/seq_num 1 up to 2, where the log was sealed/);
+    expect(sealed).toMatch(/^owner +none any more: the log is sealed; the last one was us-east-1$/m);
+    expect(JSON.parse((await fenceline("describe orders --output json")).out).state).toBe("sealed");
     expect((await fenceline("delete orders")).out).toBe("deleted orders\n");
     for (const line of ["delete orders", "seal orders", "trim orders --to 0"]) {
       expect(await fenceline(line)).toMatchObject({ code: 4, out: "" });

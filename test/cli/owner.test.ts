@@ -16,7 +16,7 @@ describe("owner", () => {
     });
     expect(await fenceline("owner transfer orders --to us-west-2")).toMatchObject({
       code: 0,
-      out: "orders is owned by us-west-2, in segment 4\n",
+      out: "orders is owned by us-west-2, in epoch 4\n",
     });
     expect((await fenceline("owner prefer orders us-east-1")).out).toBe("orders prefers us-east-1\n");
     expect((await fenceline("owner prefer orders")).out).toBe("orders prefers no region\n");

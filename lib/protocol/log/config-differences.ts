@@ -13,7 +13,11 @@ export interface ConfigDifference {
 }
 
 /** Throws `log_exists` with the differences if there are any. A preference that is not stated is none. */
-export function refuseDifferences(found: LogItem, config: LogConfig, preferred: Region | undefined): void {
+export function refuseDifferences(
+  found: Pick<LogItem, "name" | "config" | "preferredRegion">,
+  config: LogConfig,
+  preferred: Region | undefined,
+): void {
   const existing = fieldsOf(found.config);
   const differences = Object.entries(fieldsOf(config)).flatMap(([field, given]): ConfigDifference[] => {
     const is = existing[field] ?? null;
