@@ -12,6 +12,7 @@ import { within } from "../waiting.ts";
 import { type Asking, isStale } from "./asking.ts";
 import { LateDenials } from "./late-denials.ts";
 import type { ForwardAnswer, LogPorts, OwnerAnswer, OwnerRequest, RegionAppends } from "./log-ports.ts";
+import { momentOf } from "./moment.ts";
 import { isOld } from "./old-states.ts";
 import type { AppendRequest } from "./operations.ts";
 import type { OwnerEvidence } from "./owner-evidence.ts";
@@ -109,7 +110,7 @@ export class OwnerCalls {
   }
 
   #ask(log: LogIncarnation, owner: Region): Asking {
-    const sentAtMs = this.ports.clock.monotonicMs();
+    const sentAt = momentOf(this.ports.clock);
     const answer = this.regions.canOwn(owner, log).then((canOwn) => {
       this.#answered(log, owner);
       return canOwn;
@@ -118,7 +119,7 @@ export class OwnerCalls {
     answer.catch((error) => {
       if (error instanceof CallDenied && failedFor.size > 0) this.#deniedLate(owner, error, failedFor);
     });
-    return { answer, sentAtMs, failedFor };
+    return { answer, sentAt, failedFor };
   }
 
   /** It was taken for a failure of the owner. */
@@ -130,8 +131,9 @@ export class OwnerCalls {
     for (const log of failedFor) this.#tell(countDenied(leases, log, owner));
   }
 
-  async #askFailed({ sentAtMs, failedFor }: Asking, log: LogIncarnation, owner: Region): Promise<void> {
+  async #askFailed({ sentAt, failedFor }: Asking, log: LogIncarnation, owner: Region): Promise<void> {
     if (failedFor.has(log)) return;
+    const sentAtMs = sentAt.monotonicMs;
     const isFirst = failedFor.add(log).size === 1;
     if (isFirst) await this.#failed(log, owner, sentAtMs);
     else if (!this.evidence.hasAnsweredSince(owner, sentAtMs)) await this.#count(log, owner);

@@ -4,7 +4,8 @@
  *
  * O1 A region counts as silent after several failures over a stretch of time without one answer between them.
  *    Any answer is a sign of life, a refusal or `over_capacity` too: also for calls that were sent before it
- *    and fail after it. Silence is what it is now: failures of an outage that is over prove nothing.
+ *    and fail after it. Silence is what it is now: failures of an outage that is over prove nothing, nor do
+ *    those from before a freeze, whichever of the clocks stood still in it.
  * O2 Times are this process's own, and an owner is left alone for a while after it was first seen as owner,
  *    so that two regions that cannot reach each other do not fence each other in turn. One that a takeover
  *    found alive, since it opened a segment meanwhile, begins anew.
@@ -14,6 +15,7 @@
 import type { LogIncarnation, Region } from "../ids.ts";
 import { limits } from "../limits.ts";
 import type { Clock } from "../ports.ts";
+import { isWithin, type Moment, momentOf } from "./moment.ts";
 
 interface KnownOwner {
   readonly region: Region;
@@ -25,7 +27,7 @@ interface KnownOwner {
 interface Failures {
   count: number;
   readonly firstAtMs: number;
-  lastAtMs: number;
+  last: Moment;
 }
 
 export class OwnerEvidence {
@@ -61,15 +63,15 @@ export class OwnerEvidence {
 
   /** `askedAtMs`: when the call that failed was sent, on one's own clock. False: it proves nothing (O1). */
   noteFailure(region: Region, askedAtMs: number = this.clock.monotonicMs()): boolean {
-    const nowMs = this.clock.monotonicMs();
     if (this.hasAnsweredSince(region, askedAtMs)) return false;
+    const now = momentOf(this.clock);
     const before = this.#failures.get(region);
     this.#heardAtMs.delete(region);
-    if (before === undefined || nowMs - before.lastAtMs > limits.ownerFailureGapMaxMs) {
-      this.#failures.set(region, { count: 1, firstAtMs: nowMs, lastAtMs: nowMs });
+    if (before === undefined || this.#isOver(before)) {
+      this.#failures.set(region, { count: 1, firstAtMs: now.monotonicMs, last: now });
     } else {
       before.count += 1;
-      before.lastAtMs = nowMs;
+      before.last = now;
     }
     return true;
   }
@@ -130,8 +132,12 @@ export class OwnerEvidence {
   isSilent(log: LogIncarnation, region: Region): boolean {
     const failures = this.#failures.get(region);
     if (failures === undefined || this.isLeftAlone(log, region)) return false;
-    const nowMs = this.clock.monotonicMs();
-    if (nowMs - failures.lastAtMs > limits.ownerFailureGapMaxMs) return false;
-    return failures.count >= limits.ownerFailuresMin && nowMs - failures.firstAtMs >= limits.ownerSilenceMs;
+    if (this.#isOver(failures)) return false;
+    const sinceMs = this.clock.monotonicMs() - failures.firstAtMs;
+    return failures.count >= limits.ownerFailuresMin && sinceMs >= limits.ownerSilenceMs;
+  }
+
+  #isOver({ last }: Failures): boolean {
+    return !isWithin(this.clock, last, limits.ownerFailureGapMaxMs);
   }
 }

@@ -63,8 +63,8 @@ export const upkeepMutants: readonly Mutant[] = [
       // So does an answer to a question of before, and an opening looks at the time by itself.
       {
         file: ASKING,
-        from: "return clock.monotonicMs() - sentAtMs > limits.ownerFailureGapMaxMs;",
-        to: "return sentAtMs < 0;",
+        from: "return !isWithin(clock, sentAt, limits.ownerFailureGapMaxMs);",
+        to: "return !isWithin(clock, sentAt, Number.POSITIVE_INFINITY);",
       },
       {
         file: OPEN,
