@@ -30,7 +30,7 @@ export class Patience {
     return Math.max(1, this.#begun.monotonicMs + this.#timeoutMs - this.clock.monotonicMs());
   }
 
-  /** For who is about to send something of the append. Throws `not_ready` without side effects if it is over. */
+  /** For who is about to send the append on. Throws `not_ready` without side effects if it is over. */
   check(): void {
     if (this.isOver) throw this.#outOfTime();
   }

@@ -8,8 +8,8 @@
  * A1 It is answered once.
  * A2 Out of time it is answered with what is then known: `not_ready` without side effects while it waits,
  *    `unknown_outcome` while it is in doubt. After that it is never sent again (its bytes may still be
- *    recorded, as that answer says). Nor is it if time has run out by either clock and no timer has fired: the
- *    process was frozen, and the log may have forgotten by now that another attempt at it is recorded (P3).
+ *    recorded, as that answer says). Nor is it if time has run out by either clock and no timer has fired:
+ *    the process was frozen, and the log may have forgotten that another attempt at it is recorded (P3).
  */
 import { FencelineError } from "../errors.ts";
 import type { SeqNum } from "../ids.ts";
