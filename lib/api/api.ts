@@ -18,7 +18,7 @@ import { ApiApp } from "./route.ts";
 import { type ApiOptions, refuseDotSegments, refuseOtherMethods, refuseUnknownRoute } from "./routing.ts";
 
 export function createApi(options: ApiOptions): ApiApp {
-  const app = new ApiApp();
+  const app = new ApiApp(options.onUndeclared);
   app.use(async (c, next) => {
     c.set("requestId", crypto.randomUUID());
     await next();

@@ -110,7 +110,7 @@ export function problemResponse(error: unknown, request: FailedRequest): Respons
 const VAGUE: ReadonlySet<ProblemCode> = new Set(["unavailable", "unknown_outcome"]);
 
 /** One code for one situation: too few regions, whatever step of the request met it. */
-function codeOf(error: unknown): ProblemCode {
+export function codeOf(error: unknown): ProblemCode {
   if (error instanceof ApiError) return error.code;
   if (!(error instanceof FencelineError)) return "internal";
   if (!VAGUE.has(error.code)) return error.code;
