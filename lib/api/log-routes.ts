@@ -6,6 +6,7 @@ import { createdAnswer, logAnswer, segmentAnswer } from "./answers.ts";
 import { ApiError } from "./api-error.ts";
 import { configOf } from "./log-config.ts";
 import { checkedLogName } from "./log-name.ts";
+import { pointerTo } from "./pointers.ts";
 import { mediaType, readBody, readJson } from "./request-body.ts";
 import { type ApiApp, answer, jsonBody, route } from "./route.ts";
 import { problems } from "./route-problems.ts";
@@ -100,7 +101,9 @@ export function addLogRoutes(app: ApiApp, options: ApiOptions): void {
     const { prefix, start_after, limit } = query;
     const page = await options.read.listLogs({
       prefix,
-      ...(start_after === undefined ? {} : { startAfter: checkedLogName(start_after) }),
+      ...(start_after === undefined
+        ? {}
+        : { startAfter: checkedLogName(start_after, pointerTo("query", ["start_after"])) }),
       limit: limit ?? LIST_LIMIT_DEFAULT,
     });
     return c.json({ logs: [...page.logs], has_more: page.hasMore }, 200);

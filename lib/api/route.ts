@@ -11,9 +11,10 @@ import type { StatusCode } from "hono/utils/http-status";
 import type { JSONParsed } from "hono/utils/types";
 import type * as z from "zod/mini";
 import type { ApiContext, ApiEnv } from "./api-env.ts";
+import type { RequestPart } from "./pointers.ts";
 import { codeOf, type ProblemCode } from "./problem.ts";
 import { once, type Schema, type Wire } from "./schema.ts";
-import { invalidRequest, type RequestPart } from "./validation.ts";
+import { invalidRequest } from "./validation.ts";
 
 export interface RequestSchemas {
   readonly query?: z.ZodMiniObject;
