@@ -147,14 +147,20 @@ export class Faults {
   strikes(fault: MessageFault, nowMs: number, random: SeededRandom): boolean {
     if (nowMs < fault.fromMs || nowMs >= fault.toMs) return false;
     if (fault.probability < 1 && !random.chance(fault.probability)) return false;
-    const ownName = fault.wire !== "bookie" && !(fault.wire === "function" && alsoReplies(fault.kind));
-    this.count(ownName ? `${fault.wire}-${fault.kind}` : fault.kind);
+    this.count(countedAs(fault));
     return true;
   }
 
   count(kind: string): void {
     this.fired.set(kind, (this.fired.get(kind) ?? 0) + 1);
   }
+}
+
+/** The name under which a fault is counted when it strikes. */
+export function countedAs(fault: Fault): string {
+  if (!isMessageFault(fault)) return fault.kind;
+  const ownName = fault.wire !== "bookie" && !(fault.wire === "function" && alsoReplies(fault.kind));
+  return ownName ? `${fault.wire}-${fault.kind}` : fault.kind;
 }
 
 /** A fault of a region concerns messages in either direction. */

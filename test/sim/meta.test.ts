@@ -67,6 +67,9 @@ describe("the real world", () => {
     "new Date()": () => new Date(),
     "Math.random": () => Math.random(),
     "performance.now": () => performance.now(),
+    "process.hrtime": () => process.hrtime(),
+    "process.hrtime.bigint": () => process.hrtime.bigint(),
+    "AbortSignal.timeout": () => AbortSignal.timeout(1),
     "crypto.randomUUID": () => crypto.randomUUID(),
     setTimeout: () => setTimeout(() => undefined, 0),
     setImmediate: () => setImmediate(() => undefined),
@@ -156,7 +159,8 @@ describe("mutants", CPU_BOUND, () => {
       const { violation } = await runMutant(plan);
       if (violation === undefined) continue;
       expect(violation.checker).not.toBe("failure");
-      const reduction = await smallest(plan, violation, runMutant, 40);
+      const bounds = { runs: 40, eventsOfRun: 300_000, events: 4_000_000 };
+      const reduction = await smallest(plan, violation, runMutant, bounds);
       const small = reduced(plan, reduction);
       expect(small.faults.length + small.actors.length).toBeLessThan(plan.faults.length + plan.actors.length);
       expect((await runMutant(small)).violation?.checker).toBe(violation.checker);

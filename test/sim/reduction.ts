@@ -3,7 +3,7 @@
  * from the same streams as before, so it mostly does what it did before.
  */
 import type { Plan } from "./plan.ts";
-import { type RunResult, runPlan } from "./run-plan.ts";
+import { type RunOptions, type RunResult, runPlan } from "./run-plan.ts";
 import type { Violation } from "./verdict.ts";
 
 export interface Reduction {
@@ -15,8 +15,23 @@ export interface Reduction {
 
 export const WHOLE: Reduction = { without: [], operationsMax: Number.POSITIVE_INFINITY };
 
-/** Runs that the search may take. */
-const TRIES = 200;
+/** What a search found. */
+export interface Found extends Reduction {
+  /** What the search had used up when it stopped before it had tried everything. */
+  readonly stoppedAfter?: { readonly runs: number; readonly events: number };
+}
+
+/** How far a search goes. In events of virtual time, so that it stops at the same place on any machine. */
+export interface SearchBounds {
+  readonly runs: number;
+  /** Of one run: whoever was left alone may try again and again for a month. */
+  readonly eventsOfRun: number;
+  /** Of all runs together. */
+  readonly events: number;
+}
+
+/** About a minute and a half of CPU time. A whole run of the profile that takes longest has 100,000 events. */
+const BOUNDS: SearchBounds = { runs: 200, eventsOfRun: 300_000, events: 4_000_000 };
 
 export function reduced(plan: Plan, { without, operationsMax }: Reduction): Plan {
   return {
@@ -35,19 +50,25 @@ export function reduced(plan: Plan, { without, operationsMax }: Reduction): Plan
 export async function smallest(
   plan: Plan,
   violation: Violation,
-  run: (plan: Plan) => Promise<RunResult> = runPlan,
-  tries = TRIES,
-): Promise<Reduction> {
-  let left = tries;
+  run: (plan: Plan, options: RunOptions) => Promise<RunResult> = runPlan,
+  bounds: SearchBounds = BOUNDS,
+): Promise<Found> {
+  const used = { runs: 0, events: 0 };
+  let isStopped = false;
   const stillWrong = async (candidate: Reduction): Promise<boolean> => {
-    if (left <= 0) return false;
-    left--;
-    return (await run(reduced(plan, candidate))).violation?.checker === violation.checker;
+    const eventsMax = Math.min(bounds.eventsOfRun, bounds.events - used.events);
+    isStopped ||= used.runs >= bounds.runs || eventsMax <= 0;
+    if (isStopped) return false;
+    const result = await run(reduced(plan, candidate), { eventsMax });
+    used.runs++;
+    used.events += result.events;
+    return result.violation?.checker === violation.checker;
   };
   // Few operations first: the runs that follow are the shorter for it.
   const busy = await fewestOperations(plan, WHOLE, stillWrong);
   const small = await fewestParts(plan, busy, stillWrong);
-  return await fewestOperations(plan, small, stillWrong);
+  const found = await fewestOperations(plan, small, stillWrong);
+  return isStopped ? { ...found, stoppedAfter: used } : found;
 }
 
 type StillWrong = (candidate: Reduction) => Promise<boolean>;

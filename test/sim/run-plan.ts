@@ -21,6 +21,8 @@ import { World } from "./world.ts";
 export interface RunResult {
   readonly violation: Violation | undefined;
   readonly counts: RunCounts;
+  /** What happened one after the other in virtual time; timers count as well. */
+  readonly events: number;
   /** The whole story, line by line; empty unless asked for. */
   readonly lines: readonly string[];
 }
@@ -30,6 +32,8 @@ const AFTERMATH_MS = 60_000;
 
 export interface RunOptions {
   readonly trace?: boolean;
+  /** Events after which it is given up without a verdict. Absent: it goes on to its end. */
+  readonly eventsMax?: number;
   /** Watches beside the checkers. */
   readonly watch?: (world: World) => Observer;
 }
@@ -53,13 +57,19 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Run
   scheduleStateFaults(world, succeed);
   const end = scheduleJudgement(world);
   const stopWatching = watchRejections(world);
+  const { scheduler } = world;
+  const eventsMax = options.eventsMax ?? Number.POSITIVE_INFINITY;
+  const isOver = () => end.reached || verdict.violation !== undefined || scheduler.events >= eventsMax;
   try {
-    await world.scheduler.run(() => end.reached || verdict.violation !== undefined, new Tripwire());
+    await scheduler.run(isOver, new Tripwire());
   } finally {
     stopWatching();
   }
-  if (!end.reached) verdict.report("liveness", `nothing can happen any more; open: ${end.open()}`);
-  return { violation: verdict.violation, counts: counter.counts(world), lines: trace?.lines ?? [] };
+  const { events } = scheduler;
+  if (!end.reached && events < eventsMax) {
+    verdict.report("liveness", `nothing can happen any more; open: ${end.open()}`);
+  }
+  return { violation: verdict.violation, counts: counter.counts(world), events, lines: trace?.lines ?? [] };
 }
 
 interface End {

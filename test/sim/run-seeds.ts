@@ -1,5 +1,5 @@
 /** Runs many seeds, tells of those that go wrong, and sums up. */
-import { missedFloors } from "./floors.ts";
+import { floors, functionFloors, missedFloors } from "./floors.ts";
 import { drawPlan, profileOf } from "./profiles/all-profiles.ts";
 import { type Reduction, smallest } from "./reduction.ts";
 import { nothing, type RunCounts, together } from "./run-counts.ts";
@@ -43,7 +43,8 @@ export async function runSeeds(request: SeedsRequest, say: (line: string) => voi
   );
   const seconds = (performance.now() - startedAt) / 1000;
   report(count, sum, cpuSeconds, seconds, request.json ? jsonTold : told, say);
-  const missed = request.floors ? missedFloors(count, sum.counts) : [];
+  const wanted = request.profile === "functions" ? functionFloors : floors;
+  const missed = request.floors ? missedFloors(wanted, count, sum.counts) : [];
   for (const line of missed) process.stderr.write(`too little seen: ${line}\n`);
   return sum.violations === 0 && missed.length === 0 ? 0 : 1;
 }
@@ -61,7 +62,8 @@ async function take(
   say(`seed ${job.seed}, profile ${job.profile}: ${violation.checker}: ${violation.what}`);
   if (sum.violations > STORIES_MAX) return;
   const plan = drawPlan(job.profile, job.seed);
-  say(await story(plan, given.without.length > 0 ? given : await smallest(plan, violation)));
+  const isWhole = given.without.length === 0 && !Number.isFinite(given.operationsMax);
+  say(await story(plan, isWhole ? await smallest(plan, violation) : given));
 }
 
 function report(

@@ -64,7 +64,7 @@ function stop(world: World, fault: StateFault, process: SimulatedProcess, succee
   succeed(fault.target, world.scheduler.nowMs + (fault.amount ?? 0));
 }
 
-/** From now on some copies reach the medium with a flipped bit. */
+/** From now on some copies reach the medium with a flipped bit, in the payload or in the digest. */
 function rot(world: World, fault: StateFault, bookie: SimulatedBookie): void {
   const random = world.random(`rot ${fault.target} ${fault.fromMs}`);
   bookie.storage.damaged = true;
@@ -76,11 +76,12 @@ function rot(world: World, fault: StateFault, bookie: SimulatedBookie): void {
   };
 }
 
-function flipped(entry: SealedEntry, where: number): SealedEntry {
-  const payload = entry.payload.slice();
-  const index = where % payload.length;
-  payload[index] = (payload[index] ?? 0) ^ (1 << ((where >>> 8) % 8));
-  return { ...entry, payload };
+export function flipped(entry: SealedEntry, where: number): SealedEntry {
+  const bit = 1 << ((where >>> 8) % 8);
+  const flip = (bytes: Uint8Array) =>
+    bytes.map((byte, at) => (at === where % bytes.length ? byte ^ bit : byte));
+  const isOfDigest = entry.payload.length === 0 || (where >>> 16) % 4 === 0;
+  return isOfDigest ? { ...entry, digest: flip(entry.digest) } : { ...entry, payload: flip(entry.payload) };
 }
 
 /** The storage goes away, and comes back empty: under the same identity's name, or as somebody else's. */

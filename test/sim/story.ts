@@ -1,7 +1,7 @@
 /** Tells a failing run to a person: how to see it again, what was wrong, and the last events that led there. */
 import type { Fault } from "./faults.ts";
 import type { Plan } from "./plan.ts";
-import { type Reduction, reduced } from "./reduction.ts";
+import { type Found, type Reduction, reduced } from "./reduction.ts";
 import { runPlan } from "./run-plan.ts";
 
 const EVENTS_MAX = 60;
@@ -14,7 +14,7 @@ export function reproduction(plan: Plan, reduction: Reduction): string {
   return `npm run sim -- --profile ${plan.profile} --seed ${plan.seed}${without}${most}`;
 }
 
-export async function story(plan: Plan, reduction: Reduction): Promise<string> {
+export async function story(plan: Plan, reduction: Found): Promise<string> {
   const small = reduced(plan, reduction);
   const { violation, lines } = await runPlan(small, { trace: true });
   const { world } = small;
@@ -23,7 +23,7 @@ export async function story(plan: Plan, reduction: Reduction): Promise<string> {
   const events = lines.filter((line) => line.includes(subject)).slice(-EVENTS_MAX);
   return [
     `violation of ${violation?.checker}: ${subject} ${violation?.what}`,
-    `  again: ${reproduction(plan, reduction)}`,
+    `  again: ${reproduction(plan, reduction)}${stopTold(reduction)}`,
     `  world: E ${ensembleSize} Qw ${writeQuorum} Qa ${ackQuorum} minRegions ${minRegions}, placement ${world.placement}`,
     `         ${world.bookies.map(({ name, region }) => `${region}.${name}`).join(" ")}`,
     `  actors: ${small.actors.map(({ name, region }) => `${name} (${region})`).join(", ")}`,
@@ -32,6 +32,13 @@ export async function story(plan: Plan, reduction: Reduction): Promise<string> {
     `  the last ${events.length} events${subject === "" ? "" : ` of ${subject}`}, times in virtual ms:`,
     ...events.map((line) => `  ${line.length > LINE_MAX ? `${line.slice(0, LINE_MAX)}...` : line}`),
   ].join("\n");
+}
+
+/** Behind the command, as the shell's own comment. */
+export function stopTold({ stoppedAfter }: Found): string {
+  if (stoppedAfter === undefined) return "";
+  const { runs, events } = stoppedAfter;
+  return `  # reducing it stopped early, after ${runs} runs of ${events} events in all; less may do`;
 }
 
 function faultTold(fault: Fault): string {

@@ -21,11 +21,15 @@ const SimulatedDate = new Proxy(RealDate, {
     name === "now" ? forbid("Date.now") : Reflect.get(target, name, receiver),
 });
 
+const forbiddenHrtime = Object.assign(forbid("process.hrtime"), { bigint: forbid("process.hrtime.bigint") });
+
 const properties: readonly Property[] = [
   { owner: globalThis, name: "Date", forbidden: SimulatedDate },
   { owner: RealDate, name: "now", forbidden: forbid("Date.now") },
   { owner: Math, name: "random", forbidden: forbid("Math.random") },
   { owner: performance, name: "now", forbidden: forbid("performance.now") },
+  { owner: process, name: "hrtime", forbidden: forbiddenHrtime },
+  { owner: AbortSignal, name: "timeout", forbidden: forbid("AbortSignal.timeout") },
   { owner: globalThis.crypto, name: "getRandomValues", forbidden: forbid("crypto.getRandomValues") },
   { owner: globalThis.crypto, name: "randomUUID", forbidden: forbid("crypto.randomUUID") },
   ...["setTimeout", "setInterval", "setImmediate"].map((name) => ({

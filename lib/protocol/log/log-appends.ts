@@ -163,6 +163,8 @@ export class LogAppends implements AppendOperations {
     const { owner, epoch } = await ownershipOf(this.ports, log);
     if (request.kind === "take-over") {
       if (owner === region && epoch !== undefined) return { kind: "done", ownership: { owner, epoch } };
+      if (owner !== undefined && (request.epoch ?? epoch) !== epoch)
+        throw notOwnedHere(log.name, owner, true);
       await this.#writers.find(log)?.release();
       return { kind: "done", ownership: await takeOver(this.ports, log, permit) };
     }

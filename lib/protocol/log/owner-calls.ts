@@ -7,6 +7,7 @@
 import { CallDenied, unavailable } from "../errors.ts";
 import type { LogIncarnation, Region } from "../ids.ts";
 import { limits } from "../limits.ts";
+import { momentNow } from "../moment.ts";
 import type { Timer } from "../ports.ts";
 import { within } from "../waiting.ts";
 import { type Asking, isStale } from "./asking.ts";
@@ -109,7 +110,7 @@ export class OwnerCalls {
   }
 
   #ask(log: LogIncarnation, owner: Region): Asking {
-    const sentAtMs = this.ports.clock.monotonicMs();
+    const sentAt = momentNow(this.ports.clock);
     const answer = this.regions.canOwn(owner, log).then((canOwn) => {
       this.#answered(log, owner);
       return canOwn;
@@ -118,7 +119,7 @@ export class OwnerCalls {
     answer.catch((error) => {
       if (error instanceof CallDenied && failedFor.size > 0) this.#deniedLate(owner, error, failedFor);
     });
-    return { answer, sentAtMs, failedFor };
+    return { answer, sentAt, failedFor };
   }
 
   /** It was taken for a failure of the owner. */
@@ -130,8 +131,9 @@ export class OwnerCalls {
     for (const log of failedFor) this.#tell(countDenied(leases, log, owner));
   }
 
-  async #askFailed({ sentAtMs, failedFor }: Asking, log: LogIncarnation, owner: Region): Promise<void> {
+  async #askFailed({ sentAt, failedFor }: Asking, log: LogIncarnation, owner: Region): Promise<void> {
     if (failedFor.has(log)) return;
+    const sentAtMs = sentAt.monotonicMs;
     const isFirst = failedFor.add(log).size === 1;
     if (isFirst) await this.#failed(log, owner, sentAtMs);
     else if (!this.evidence.hasAnsweredSince(owner, sentAtMs)) await this.#count(log, owner);

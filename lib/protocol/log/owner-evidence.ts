@@ -13,6 +13,7 @@
  */
 import type { LogIncarnation, Region } from "../ids.ts";
 import { limits } from "../limits.ts";
+import { isWithin, type Moment, momentNow } from "../moment.ts";
 import type { Clock } from "../ports.ts";
 
 interface KnownOwner {
@@ -25,7 +26,7 @@ interface KnownOwner {
 interface Failures {
   count: number;
   readonly firstAtMs: number;
-  lastAtMs: number;
+  last: Moment;
 }
 
 export class OwnerEvidence {
@@ -65,11 +66,12 @@ export class OwnerEvidence {
     if (this.hasAnsweredSince(region, askedAtMs)) return false;
     const before = this.#failures.get(region);
     this.#heardAtMs.delete(region);
-    if (before === undefined || nowMs - before.lastAtMs > limits.ownerFailureGapMaxMs) {
-      this.#failures.set(region, { count: 1, firstAtMs: nowMs, lastAtMs: nowMs });
+    const last = momentNow(this.clock);
+    if (before === undefined || !isWithin(this.clock, before.last, limits.ownerFailureGapMaxMs)) {
+      this.#failures.set(region, { count: 1, firstAtMs: nowMs, last });
     } else {
       before.count += 1;
-      before.lastAtMs = nowMs;
+      before.last = last;
     }
     return true;
   }
@@ -130,8 +132,8 @@ export class OwnerEvidence {
   isSilent(log: LogIncarnation, region: Region): boolean {
     const failures = this.#failures.get(region);
     if (failures === undefined || this.isLeftAlone(log, region)) return false;
-    const nowMs = this.clock.monotonicMs();
-    if (nowMs - failures.lastAtMs > limits.ownerFailureGapMaxMs) return false;
-    return failures.count >= limits.ownerFailuresMin && nowMs - failures.firstAtMs >= limits.ownerSilenceMs;
+    if (!isWithin(this.clock, failures.last, limits.ownerFailureGapMaxMs)) return false;
+    const forMs = this.clock.monotonicMs() - failures.firstAtMs;
+    return failures.count >= limits.ownerFailuresMin && forMs >= limits.ownerSilenceMs;
   }
 }

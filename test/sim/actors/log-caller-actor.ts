@@ -21,6 +21,8 @@ const RETRY_MS = 200;
 export async function callAppends(actor: Actor<LogCallerPlan>): Promise<void> {
   const { plan, random } = actor;
   const log = logName(plan.log);
+  // A plan that was reduced may have left it with nobody to call.
+  if (!actor.world.fleets.has(actor.process.region)) return;
   await createThroughFunction(actor, log);
   const expected = { tail: 0 };
   const sender = new IdempotentSender(actor.process, plan.name);

@@ -22,11 +22,8 @@ export async function moveLog(actor: Actor<LogMoverPlan>): Promise<void> {
     await actor.rest();
     const [asked, to] = [somewhere(), somewhere()];
     const kind = random.chance(plan.prefers) ? "prefer" : "transfer";
-    await world.history.record(process, { kind, log, to }, () =>
-      kind === "prefer"
-        ? preferThrough(world, process, asked, log, to)
-        : transferThrough(world, process, asked, log, to),
-    );
+    const through = kind === "prefer" ? preferThrough : transferThrough;
+    await world.history.record(process, { kind, log, to }, () => through(world, process, asked, log, to));
   }
 }
 

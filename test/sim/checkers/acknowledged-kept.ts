@@ -1,7 +1,7 @@
 /**
  * Nothing acknowledged is lost or changed (TLA+: AllAckedEntriesAreReadable, NoOutOfOrderEntries): when
  * everything has been read back at the end, each acknowledged entry is there with the content that was
- * acknowledged; and nobody is ever given anything else for it.
+ * acknowledged; and nobody is ever given anything else for it. What was added once stands in one place.
  */
 import type { LedgerId } from "../../../lib/protocol/ids.ts";
 import type { Content, Operation } from "../history.ts";
@@ -32,6 +32,10 @@ export const acknowledgedKept: Checker = {
         }
       },
       finished() {
+        for (const [ledgerId, kept] of world.readBack) {
+          const twice = kept.find((content, entry) => kept.indexOf(content) !== entry);
+          if (twice !== undefined) report(`${twice} was added once and stands in it twice`, ledgerId);
+        }
         for (const [ledgerId, entries] of acknowledged) {
           const kept = world.readBack.get(ledgerId);
           if (kept === undefined) continue;

@@ -1,6 +1,7 @@
 /** Every checker, in the order in which they look. */
 import { acknowledgedInOrder } from "./acknowledged-in-order.ts";
 import { acknowledgedKept } from "./acknowledged-kept.ts";
+import { acknowledgedOnAckSet } from "./acknowledged-on-ack-set.ts";
 import { acknowledgedWithinEnd } from "./acknowledged-within-end.ts";
 import { bookieAnswersTrue } from "./bookie-answers-true.ts";
 import type { Checker } from "./checker.ts";
@@ -14,6 +15,7 @@ import { noAlarms } from "./no-alarms.ts";
 import { noLateAdds } from "./no-late-adds.ts";
 import { oneClosedEnd } from "./one-closed-end.ts";
 import { placements } from "./placements.ts";
+import { refusalsTrue } from "./refusals-true.ts";
 import { sealsKept } from "./seals-kept.ts";
 import { segmentsChain } from "./segments-chain.ts";
 import { strongReads } from "./strong-reads.ts";
@@ -37,5 +39,7 @@ export const checkers: readonly Checker[] = [
   segmentsChain,
   noAlarms,
   linearizableLogs,
+  acknowledgedOnAckSet,
+  refusalsTrue,
   ...functionCheckers,
 ];

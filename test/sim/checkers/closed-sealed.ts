@@ -3,8 +3,7 @@
  * (rules 9, 12; SEAL). A Recovered copy over a Tombstone keeps an add out just as well.
  */
 import { nextEntry } from "../../../lib/protocol/ids.ts";
-import { fragmentAt } from "../../../lib/protocol/ledger/ledger-metadata.ts";
-import { provesAbsence, writeSet } from "../../../lib/protocol/ledger/write-set.ts";
+import { bookiesOf, leaveNoAckQuorum } from "../quorums.ts";
 import type { Checker } from "./checker.ts";
 
 export const closedSealed: Checker = {
@@ -17,14 +16,13 @@ export const closedSealed: Checker = {
         if (item?.kind !== "ledger" || item.state !== "CLOSED" || old?.kind !== "ledger") return;
         if (old.state === "CLOSED") return;
         const slot = nextEntry(item.lastEntry);
-        const set = writeSet(slot, fragmentAt(old, slot), item.replication);
-        const sealed = set.filter(({ id }) => {
+        const sealed = bookiesOf(old, slot).filter(({ id }) => {
           const storage = world.bookies.get(id)?.storage;
           if (storage?.damaged === true) return true;
           const value = storage?.get({ kind: "slot", ledgerId: item.ledgerId, entryId: slot });
           return value?.kind === "tombstone" || value?.kind === "recovered";
         });
-        if (provesAbsence(sealed, set, item.replication)) return;
+        if (leaveNoAckQuorum(sealed, item.replication)) return;
         const names = sealed.map(({ id }) => id).join(", ") || "no bookie";
         report(`closed at ${item.lastEntry}, and slot ${slot} is sealed on ${names} only`, item.ledgerId);
       },

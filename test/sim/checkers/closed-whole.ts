@@ -4,9 +4,8 @@
  * as what it was given.
  */
 import type { EntryId } from "../../../lib/protocol/ids.ts";
-import { type ClosedLedger, fragmentAt } from "../../../lib/protocol/ledger/ledger-metadata.ts";
-import { isAckSet, writeSet } from "../../../lib/protocol/ledger/write-set.ts";
-import { contentOf } from "../content.ts";
+import type { ClosedLedger } from "../../../lib/protocol/ledger/ledger-metadata.ts";
+import { areAckSet, bookiesOf, copyOf } from "../quorums.ts";
 import type { World } from "../world.ts";
 import type { Checker } from "./checker.ts";
 
@@ -28,17 +27,17 @@ export const closedWhole: Checker = {
 };
 
 function wrongEntry(world: World, ledger: ClosedLedger, entry: EntryId): string | undefined {
-  const contents = new Set<number>();
-  const holders = writeSet(entry, fragmentAt(ledger, entry), ledger.replication).filter(({ id }) => {
+  const contents = new Set<string>();
+  const holders = bookiesOf(ledger, entry).filter(({ id }) => {
     const storage = world.bookies.get(id)?.storage;
     const value = storage?.get({ kind: "slot", ledgerId: ledger.ledgerId, entryId: entry });
     if (storage?.damaged === true) return true;
     if (value?.kind !== "original" && value?.kind !== "recovered") return false;
-    contents.add(contentOf(value.entry.payload));
+    contents.add(copyOf(value.entry));
     return true;
   });
-  if (contents.size > 1) return `entry ${entry} has contents ${[...contents].join(" and ")}`;
-  if (isAckSet(holders, ledger.replication)) return undefined;
+  if (contents.size > 1) return `entry ${entry} has ${contents.size} contents`;
+  if (areAckSet(holders, ledger.replication)) return undefined;
   const names = holders.map(({ id }) => id).join(", ") || "no bookie";
   return `closed at ${ledger.lastEntry} with entry ${entry} on ${names} only`;
 }

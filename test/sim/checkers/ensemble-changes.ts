@@ -5,7 +5,7 @@
  */
 import type { EntryId, LedgerId } from "../../../lib/protocol/ids.ts";
 import { lastFragment, type OpenLedger } from "../../../lib/protocol/ledger/ledger-metadata.ts";
-import { writeSet } from "../../../lib/protocol/ledger/write-set.ts";
+import { bookiesOf } from "../quorums.ts";
 import type { World } from "../world.ts";
 import type { Checker } from "./checker.ts";
 
@@ -45,7 +45,7 @@ function missingCopy(world: World, old: OpenLedger, item: OpenLedger, first: Ent
     }
   }
   for (const entry of [...sent].sort((one, other) => one - other)) {
-    for (const { id } of writeSet(entry, lastFragment(item), item.replication)) {
+    for (const { id } of bookiesOf(item, entry)) {
       const storage = storageOf(id);
       if (members.some((member) => member.id === id) || storage === undefined || storage.damaged) continue;
       if (storage.slotsOf(item.ledgerId).has(entry)) continue;

@@ -41,6 +41,9 @@ function wrongFragments(fragments: readonly Fragment[]): string | undefined {
 
 function wrongChange(old: LedgerMetadata, item: LedgerMetadata): string | undefined {
   if (order[item.state] < order[old.state]) return `went from ${old.state} back to ${item.state}`;
+  if (item.state === "DELETED" && old.state !== "CLOSED" && old.state !== "DELETED") {
+    return `is deleted while ${old.state}`;
+  }
   if (item.state === "OPEN" && old.state === "OPEN") return wrongEnsembleChange(old, item);
   const mayChange = item.state === "CLOSED" && old.state === "IN_RECOVERY";
   const kept = old.fragments.length - (mayChange ? 1 : 0);

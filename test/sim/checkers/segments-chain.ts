@@ -1,10 +1,12 @@
 /**
  * A log's segments chain without gap or overlap (TLA+ LedgerChaining: OnlyOneLedgerOpenAtATime,
  * EntryOrderMaintained; rules 22 to 28): whenever an item is put, the segment before it is closed and ends at
- * the new key; only an item of an empty segment is given to another ledger; a completion says the truth.
+ * the new key; only an item of an empty segment is given to another ledger; a completion says the truth. And no
+ * item goes but one behind which another stands up to the trim point, as long as the log is there (31).
  */
 import { type LogIncarnation, NO_ENTRY } from "../../../lib/protocol/ids.ts";
 import {
+  type ItemKey,
   ledgerKey,
   logKey,
   type SegmentItem,
@@ -23,14 +25,28 @@ export const segmentsChain: Checker = {
   watch(world, report) {
     return {
       metadataChanged({ key, before, after }) {
-        if (after?.item.kind !== "segment") return;
         const log = key.partition.replace("segments#", "");
+        if (before?.item.kind === "segment" && after === undefined) {
+          const needed = stillNeeded(world, log as LogIncarnation, before.key);
+          if (needed !== undefined) report(needed, log);
+        }
+        if (after?.item.kind !== "segment") return;
         const wrong = wrongSegment(world, log as LogIncarnation, before, after as Versioned<SegmentItem>);
         if (wrong !== undefined) report(wrong, log);
       },
     };
   },
 };
+
+function stillNeeded(world: World, log: LogIncarnation, removed: ItemKey): string | undefined {
+  const item = world.table.get(logKey(log))?.item;
+  if (item?.kind !== "log" || item.state !== "active") return undefined;
+  const first = seqNumOfKey(removed);
+  const { trimPoint } = item;
+  const chain = world.table.query({ partition: segmentsPartition(log), order: "ascending", limit: 10_000 });
+  const isBehind = chain.some(({ key }) => seqNumOfKey(key) > first && seqNumOfKey(key) <= trimPoint);
+  return isBehind ? undefined : `item ${first} is removed, and the trim point is ${trimPoint}`;
+}
 
 function wrongSegment(
   world: World,

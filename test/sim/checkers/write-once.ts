@@ -15,12 +15,11 @@ export const writeOnce: Checker = {
   watch(world, report) {
     const first = new Map<string, SealedEntry>();
     const acknowledged = new Map<LedgerId, number>();
-    /** For each ledger and tenure, the last add confirmed that each entry carries. */
-    const carried = new Map<string, Map<number, number>>();
-    const falls = ({ ledgerId, tenure, entryId, lastAddConfirmed }: SealedEntry["header"]): boolean => {
-      const tail = `${ledgerId} ${tenure}`;
-      const entries = carried.get(tail) ?? new Map<number, number>();
-      carried.set(tail, entries.set(entryId, lastAddConfirmed));
+    /** For each ledger, the last add confirmed that each entry carries, whichever tenure wrote it. */
+    const carried = new Map<LedgerId, Map<number, number>>();
+    const falls = ({ ledgerId, entryId, lastAddConfirmed }: SealedEntry["header"]): boolean => {
+      const entries = carried.get(ledgerId) ?? new Map<number, number>();
+      carried.set(ledgerId, entries.set(entryId, lastAddConfirmed));
       const before = entries.get(entryId - 1) ?? lastAddConfirmed;
       const after = entries.get(entryId + 1) ?? lastAddConfirmed;
       return before > lastAddConfirmed || after < lastAddConfirmed;

@@ -3,12 +3,12 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
 import type { Plan } from "../plan.ts";
-import type { RunResult } from "../run-plan.ts";
+import type { RunOptions, RunResult } from "../run-plan.ts";
 import type { Mutant, Patch } from "./mutant.ts";
 
 export interface MutantSimulator {
   drawPlan(profile: string, seed: number): Plan;
-  runPlan(plan: Plan): Promise<RunResult>;
+  runPlan(plan: Plan, options?: RunOptions): Promise<RunResult>;
 }
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));

@@ -9,6 +9,7 @@ const READER = "lib/protocol/log/log-reader.ts";
 const DECIDE = "lib/protocol/log/decide-appends.ts";
 const JUDGE = "lib/protocol/log/judge-refusal.ts";
 const ACTIVE = "lib/protocol/log/active-segment.ts";
+const NAMES = "lib/protocol/log/log-names.ts";
 
 const ALL = ["storm", "combined", "freeze", "lossy"];
 
@@ -137,6 +138,18 @@ export const logMutants: readonly Mutant[] = [
     void completeSegment(ports, log.log, own, completionOf(ledger, end));
     return await placeInstead(ports, log, last, saidBy(last, ledger, end));
   }\n`,
+      },
+    ],
+    profiles: ALL,
+  },
+  {
+    name: "an-old-replica-says-that-a-log-is-not-there",
+    breaks: "rule 33: not found is told of a consistent read",
+    patches: [
+      {
+        file: NAMES,
+        from: '  if (consistency === "stale") return await findLog(metadata, name, "consistent");\n',
+        to: "",
       },
     ],
     profiles: ALL,

@@ -20,8 +20,8 @@ import {
   stops,
   wrongClocks,
 } from "./draw-faults.ts";
-import { drawHandOffs } from "./draw-hand-offs.ts";
 import { drawSharing } from "./draw-sharing.ts";
+import { drawTogether, repeatedMetadata } from "./draw-together.ts";
 import { topologyChanges } from "./draw-topology.ts";
 import { drawWorld } from "./draw-world.ts";
 import { drawFunctionPlan, functionProfileNames } from "./function-profiles.ts";
@@ -37,6 +37,8 @@ export interface Profile {
   readonly lastsMs?: readonly [least: number, most: number];
   /** Whether bookies and regions come and go. */
   readonly changes?: boolean;
+  /** Whether metadata requests may be served twice, or answered late. */
+  readonly repeats?: boolean;
   /** What some of the plans are made of instead, drawn from a stream of its own: the others stay as they are. */
   readonly variant?: Variant;
   faults(scene: Scene): Fault[];
@@ -53,6 +55,7 @@ export const profiles: readonly Profile[] = [
   {
     name: "lossy",
     tails: [0.03, 500],
+    repeats: true,
     faults: (scene) => [
       ...some(scene, 0.4, (one) => slowActors(one, one.random.integer(1, 3))),
       ...some(scene, 0.4, laggingReplicas),
@@ -95,6 +98,7 @@ export const profiles: readonly Profile[] = [
   {
     name: "storm",
     tails: [0.04, 5_000],
+    repeats: true,
     faults: (scene) => [
       ...some(scene, 0.4, failedRecoveries),
       ...some(scene, 0.4, (one) => slowActors(one, one.random.integer(1, 3))),
@@ -132,7 +136,8 @@ export const profiles: readonly Profile[] = [
   {
     name: "combined",
     tails: [0.05, 3_000],
-    variant: drawHandOffs,
+    repeats: true,
+    variant: drawTogether,
     faults: (scene) => [
       ...some(scene, 0.4, failedRecoveries),
       ...some(scene, 0.4, (one) => slowActors(one, one.random.integer(1, 3))),
@@ -198,7 +203,9 @@ export function drawPlan(profileName: string, seed: number): Plan {
   const calmMs = workMs * 1.2;
   const scene = { random, world, actors, calmMs };
   const plain = profile.faults(scene);
-  const faults = variant?.faults(scene, plain) ?? plain;
+  const varied = variant?.faults(scene, plain) ?? plain;
+  const faults =
+    profile.repeats === true ? [...varied, ...repeatedMetadata(seed, profile.name, scene)] : varied;
   const functions = variant?.functions === undefined ? {} : { functions: variant.functions };
   const times = { workMs, calmMs, recoverWithinMs: 60_000 };
   return { seed, profile: profile.name, world, ...functions, actors, faults, ...times };

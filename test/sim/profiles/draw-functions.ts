@@ -164,6 +164,21 @@ export function busyRegions(scene: Scene, count: number): Fault[] {
   });
 }
 
+/**
+ * Seconds in which functions often do not hear a call, or are not heard. Whoever waits for an answer that was lost
+ * calls nobody meanwhile, so a small chance all the time would hardly ever strike. Drawn from a stream of its own.
+ */
+export function unheardCalls({ calmMs }: Scene, random: SeededRandom): MessageFault[] {
+  if (!random.chance(0.4)) return [];
+  return Array.from({ length: random.integer(2, 5) }, (): MessageFault => {
+    const fromMs = random.between(0, calmMs);
+    const toMs = Math.min(calmMs, fromMs + random.logBetween(500, 6_000));
+    const kind = random.pick(["request-lost", "reply-lost"] as const);
+    const probability = random.between(0.2, 0.8);
+    return { kind, wire: "function", from: "*", to: "*", probability, fromMs, toMs };
+  });
+}
+
 /** Times in which whoever takes a lease, or leaves one, often does not hear that it was done. */
 export function leasesInDoubt(scene: Scene, count: number): Fault[] {
   const { random, calmMs } = scene;

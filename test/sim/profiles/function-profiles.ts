@@ -22,6 +22,7 @@ import {
   leasesInDoubt,
   oneWayCuts,
   stricken,
+  unheardCalls,
   withLeases,
   wrongFunctionClocks,
 } from "./draw-functions.ts";
@@ -34,6 +35,7 @@ interface FunctionProfile {
   readonly tails: readonly [probability: number, ms: number];
   /** Range of the time in which actors work. */
   readonly lastsMs?: readonly [least: number, most: number];
+  readonly isCalm?: true;
   /** Who is there beside the functions. */
   actors?(stage: Stage): ActorPlan[];
   faults(scene: Scene, functions: readonly FunctionsPlan[]): Fault[];
@@ -45,7 +47,7 @@ const some = (scene: Scene, probability: number, make: () => Fault[]) =>
   scene.random.chance(probability) ? make() : [];
 
 const functionProfiles: readonly FunctionProfile[] = [
-  { name: "hand-off-calm", tails: [0.01, 50], faults: () => [] },
+  { name: "hand-off-calm", tails: [0.01, 50], isCalm: true, faults: () => [] },
   {
     name: "hand-off",
     tails: [0.03, 1_000],
@@ -136,7 +138,12 @@ export function drawFunctionPlan(profileName: string, seed: number): Plan | unde
   const stage = { random, world, workMs };
   const actors = profile.actors?.(stage) ?? callerActors(stage, "log-0");
   const calmMs = workMs * 1.2;
-  const faults = profile.faults({ random, world, actors, calmMs }, functions);
+  const scene = { random, world, actors, calmMs };
+  const drawn = profile.faults(scene, functions);
+  const unheard = profile.isCalm
+    ? []
+    : unheardCalls(scene, new SeededRandom(seed, `unheard ${profile.name}`));
+  const faults = [...drawn, ...unheard];
   const name = profile.name;
   return { seed, profile: name, world, functions, actors, faults, workMs, calmMs, recoverWithinMs: 60_000 };
 }
