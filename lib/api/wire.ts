@@ -150,7 +150,9 @@ const logShape = () => ({
   log: z.string(),
   incarnation: z.string(),
   state: noted(z.enum(["active", "sealed", "deleting"]), {
-    description: "sealed: nothing is appended any more, everything can be read.",
+    description:
+      "sealed: nothing is appended any more, everything can be read. Told by GET; what creates or changes " +
+      "a log does not look for its end, and says active.",
   }),
   config: z.object({
     replication: replication(),

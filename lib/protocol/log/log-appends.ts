@@ -70,7 +70,7 @@ export class LogAppends implements AppendOperations {
   async preferRegion(name: LogName, preferred: Region | undefined): Promise<LogDescription> {
     if (preferred !== undefined) checkRegion(this.ports.topology, preferred);
     return await this.#names.with(name, async (log) =>
-      describe(this.ports, await preferRegion(this.ports, log, preferred)),
+      describe(await preferRegion(this.ports, log, preferred)),
     );
   }
 
