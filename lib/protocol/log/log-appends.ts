@@ -69,8 +69,7 @@ export class LogAppends implements AppendOperations {
 
   async preferRegion(name: LogName, preferred: Region | undefined): Promise<LogDescription> {
     if (preferred !== undefined) checkRegion(this.ports.topology, preferred);
-    const prefer = async (log: LogIdentity) =>
-      await describe(this.ports, await preferRegion(this.ports, log, preferred));
+    const prefer = async (log: LogIdentity) => describe(await preferRegion(this.ports, log, preferred));
     return await this.#names.with(name, prefer, this.#askInTime(`the preferred region of log ${name}`));
   }
 
