@@ -5,6 +5,7 @@ const ROUTER = "lib/protocol/log/append-router.ts";
 const RESTORE = "lib/protocol/log/restore-producers.ts";
 const FUNCTION_PORTS = "test/sim/function-ports.ts";
 const CALLS = "lib/protocol/log/owner-calls.ts";
+const EVIDENCE = "lib/protocol/log/owner-evidence.ts";
 
 const OWNERS = ["owners", "hand-off"];
 
@@ -45,6 +46,19 @@ export const ownerMutants: readonly Mutant[] = [
       },
       // The port that asks, as lib/adapters/aws/lambda-appends.ts is one.
       { file: FUNCTION_PORTS, from: `if (hasCode(error, "over_capacity")) return true;`, to: "" },
+    ],
+    profiles: OWNERS,
+  },
+  {
+    name: "silence-is-dated-by-the-monotonic-clock-alone",
+    breaks: "O1: failures from before a freeze prove nothing",
+    patches: [
+      {
+        file: EVIDENCE,
+        from: "    return !isWithin(this.clock, last, limits.ownerFailureGapMaxMs);",
+        to: `    const now = isWithin(this.clock, last, Number.POSITIVE_INFINITY) ? this.clock.monotonicMs() : 0;
+    return now - last.monotonicMs > limits.ownerFailureGapMaxMs;`,
+      },
     ],
     profiles: OWNERS,
   },
