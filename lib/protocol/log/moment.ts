@@ -1,6 +1,6 @@
 /**
- * A moment in the life of a process, by both of its clocks: the monotonic one may stand still while the process is
- * frozen, and the wall clock may jump.
+ * A moment in the life of a process, by both of its clocks: the monotonic one may stand still while the
+ * process is frozen, and the wall clock may jump.
  */
 import type { Clock } from "../ports.ts";
 
