@@ -1,9 +1,11 @@
 /** The command: this process's arguments, streams and signals; the exit code. */
+import { InterruptedError, type StopSignal, stopSignals } from "../lib/cli/interruption.ts";
 import { runCommand } from "../lib/cli/main.ts";
 
 const interruption = new AbortController();
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.once(signal, () => interruption.abort());
+for (const signal of Object.keys(stopSignals) as StopSignal[]) {
+  // Once: the second one ends the process, whatever it is doing.
+  process.once(signal, () => interruption.abort(new InterruptedError(signal)));
 }
 
 // A reader that goes away, as head does, is met where we write; without a listener it would end the process.

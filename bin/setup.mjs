@@ -3,11 +3,21 @@
  * says. Plain Node, because nothing else may be installed yet. Costs a few milliseconds when all is well.
  *
  * Two may run at once: the one that takes the lock file installs, the other waits and looks again. What
- * counts as installed is read from node_modules itself, so an installation cut short is done again.
+ * counts as installed is read from node_modules itself, so an installation cut short is done again. Where
+ * node_modules is a link, what it leads to belongs to somebody else: it is used as it is, or refused, and
+ * never written to.
  */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -36,6 +46,7 @@ export async function ensureReady(scope = "all") {
   await takeGuard();
   try {
     if (isCurrent(scope)) return;
+    refuseLinkedModules();
     say("installing what package-lock.json names, with npm ci");
     await runNpmCi(scope);
     leaveStamp(scope);
@@ -81,6 +92,7 @@ function isCurrent(scope) {
 
 /** The stamp only saves the long way round next time: where it cannot be written, nothing is lost. */
 function leaveStamp(scope) {
+  if (isLink(modules)) return;
   try {
     writeFileSync(stampFile, wantedStamp(scope));
   } catch (error) {
@@ -92,6 +104,22 @@ function wantedStamp(scope) {
   const hash = createHash("sha256").update(readFileSync(lockfile));
   const suffix = scope === "all" ? "" : ` ${scope}`;
   return `${hash.digest("hex")} ${process.platform} ${process.arch}${suffix}\n`;
+}
+
+/** `npm ci` begins by emptying node_modules: through a link that is the folder of whoever made it. */
+function refuseLinkedModules() {
+  if (!isLink(modules)) return;
+  throw new SetupError(
+    `${modules} is a symbolic link to ${readlinkSync(modules)}, which does not hold what ` +
+      "package-lock.json names. npm ci would empty that folder, so nothing was done. Run npm ci in the " +
+      "checkout that the folder belongs to, if its package-lock.json is the same as here; or remove the " +
+      "link, and the link alone, and run this again: it installs a folder of this checkout's own.",
+  );
+}
+
+/** Also of a link that leads nowhere. */
+function isLink(path) {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }
 
 /** Whether someone's own npm run laid out what the lock file names, by npm's record in node_modules. */

@@ -1,17 +1,27 @@
-/** Whether the region serves. */
+/**
+ * Whether the region serves: 200, or 503 while it cannot, with the same document. Load balancers go by the
+ * status; that anything answers at all says that the process lives.
+ */
 import * as z from "zod/mini";
 import { type ApiApp, answer, route } from "./route.ts";
 import type { ApiOptions } from "./routing.ts";
-import { component } from "./schema.ts";
+import { component, noted } from "./schema.ts";
+
+const seen = () => z.array(z.object({ name: z.string(), status: z.enum(["up", "down"]) }));
 
 const health = component("Health", () =>
   z.object({
     region: z.string(),
     status: z.enum(["ok", "degraded", "unavailable"]),
-    survivable_region_losses: z.number(),
+    survivable_region_losses: noted(z.number(), {
+      description: "How many more regions may be lost, whichever they are, and appends and reads go on.",
+    }),
     detail: z.string(),
     metadata_mode: z.enum(["strong", "home"]),
-    regions: z.array(z.object({ name: z.string(), status: z.enum(["up", "down"]) })),
+    regions: noted(seen(), { description: "up: its bookies answer." }),
+    metadata_replicas: noted(seen(), {
+      description: "The regions that hold the metadata; a witness, which nobody can ask, is not listed.",
+    }),
   }),
 );
 
@@ -19,22 +29,24 @@ const showHealth = route({
   method: "get",
   path: "/v1/health",
   summary: "Whether this region serves, and how many regions may be lost.",
-  answers: { 200: answer(health, "The region's health.") },
+  answers: {
+    200: answer(health, "It serves: status ok, or degraded."),
+    503: answer(health, "It does not: status unavailable. No problem document, but the same as with 200."),
+  },
 });
 
 export function addHealthRoute(app: ApiApp, options: ApiOptions): void {
   app.serve(showHealth, async (c) => {
     const now = await options.health();
-    return c.json(
-      {
-        region: options.region,
-        status: now.status,
-        survivable_region_losses: now.survivableRegionLosses,
-        detail: now.detail,
-        metadata_mode: now.metadataMode,
-        regions: [...now.regions],
-      },
-      200,
-    );
+    const told = {
+      region: options.region,
+      status: now.status,
+      survivable_region_losses: now.survivableRegionLosses,
+      detail: now.detail,
+      metadata_mode: now.metadataMode,
+      regions: [...now.regions],
+      metadata_replicas: [...now.metadataReplicas],
+    };
+    return now.status === "unavailable" ? c.json(told, 503) : c.json(told, 200);
   });
 }

@@ -2,13 +2,21 @@
 import type { DeploymentItem } from "../protocol/items.ts";
 
 export interface Health {
+  /** `unavailable`: appends by default, or everything, answer 503 now. */
   readonly status: "ok" | "degraded" | "unavailable";
   /** How many more regions may be lost, with those that are down now, before appends stop. */
   readonly survivableRegionLosses: number;
   /** The same in words, with what is missing at present. */
   readonly detail: string;
   readonly metadataMode: DeploymentItem["metadataMode"];
-  readonly regions: readonly { readonly name: string; readonly status: "up" | "down" }[];
+  readonly regions: readonly Seen[];
+  /** Regions whose metadata replicas are asked; a witness, which nobody can ask, is none of them. */
+  readonly metadataReplicas: readonly Seen[];
+}
+
+export interface Seen {
+  readonly name: string;
+  readonly status: "up" | "down";
 }
 
 /** Regions that may still be lost: those up beyond minRegions, as far as the metadata outlives it. */
@@ -19,4 +27,30 @@ export function survivableRegionLosses(now: {
   readonly metadataSpare: number;
 }): number {
   return Math.max(0, Math.min(now.regionsUp - now.minRegions, now.metadataSpare));
+}
+
+/**
+ * The same in words. Regions that metadata does not need are counted by themselves: of them more may be lost
+ * than of any at all.
+ */
+export function survivalWords(now: {
+  readonly regionsUp: readonly string[];
+  readonly minRegions: number;
+  readonly metadataSpare: number;
+  /** Those whose loss counts for the metadata, down or up. */
+  readonly metadataRegions: readonly string[];
+  readonly isDegraded: boolean;
+}): string {
+  const { minRegions, metadataSpare, metadataRegions, isDegraded } = now;
+  const ofAny = survivableRegionLosses({ regionsUp: now.regionsUp.length, minRegions, metadataSpare });
+  const others = now.regionsUp.filter((name) => !metadataRegions.includes(name));
+  const ofOthers = Math.min(now.regionsUp.length - minRegions, others.length);
+  const names = `that metadata does not need (${others.join(", ")})`;
+  if (ofAny === 0) {
+    const save = ofOthers > 0 ? `, save any ${ofOthers} of those ${names}` : "";
+    return `No${isDegraded ? " further" : ""} region may be lost${save}`;
+  }
+  const more = ofOthers > ofAny ? `, or any ${ofOthers} of those ${names},` : "";
+  const which = `Any ${ofAny} of the regions${isDegraded ? " left" : ""}${more}`;
+  return `${which} may be lost and appends and reads go on`;
 }

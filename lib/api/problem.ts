@@ -152,9 +152,10 @@ function detailOf(
   if (!Array.isArray(answered) || !Array.isArray(silent) || silent.length === 0) return storyOf(error);
   const needs = typeof needed === "number" ? ` and ${needed} are needed` : "";
   const wait = outcome.retry_after_ms;
+  const what = details.counted === "metadata_replicas" ? "metadata replicas" : "regions";
   const lead = [
     `${request.log === undefined ? "" : `log ${request.log}: `}${answered.length} of ` +
-      `${answered.length + silent.length} regions ${answered.length === 1 ? "answers" : "answer"}${needs}`,
+      `${answered.length + silent.length} ${what} ${answered.length === 1 ? "answers" : "answer"}${needs}`,
     effectWords(request, outcome.side_effects, details.start_seq_num),
     ...(wait === undefined ? [] : [`try again in ${wait / 1_000} s`]),
   ];

@@ -75,7 +75,7 @@ export const recordsHeaders = once(() =>
           "least. Not together with a producer. A sealed log answers repetitions, of keys and producers, " +
           "likewise; where it says log_sealed, earlier_attempts says not_recorded (the batch is not in the " +
           "log, nor will ever be, unless it came before the log forgot this producer once) or " +
-          "not_remembered.",
+          "not_remembered; earlier_attempts_detail says it in words.",
       }),
     ),
   }),

@@ -149,7 +149,9 @@ export const createBody = component("CreateLog", () => {
 const logShape = () => ({
   log: z.string(),
   incarnation: z.string(),
-  state: z.enum(["active", "deleting"]),
+  state: noted(z.enum(["active", "sealed", "deleting"]), {
+    description: "sealed: nothing is appended any more, everything can be read.",
+  }),
   config: z.object({
     replication: replication(),
     digest: digest(),
@@ -179,7 +181,7 @@ export const logPage = component("LogPage", () =>
 
 const segment = component("Segment", () =>
   z.object({
-    number: z.number(),
+    number: noted(z.number(), { description: "The epoch that acks and Log-Owner name it by." }),
     first_seq_num: seqNum(),
     ledger_id: z.number(),
     owner: z.string(),

@@ -2,13 +2,13 @@
 import { randomBytes } from "node:crypto";
 import { batchLimits } from "../client/batch-limits.ts";
 import { BatchInDoubtError, type BatchOutcome } from "../client/batch-outcome.ts";
-import { ProblemError, RequestError } from "../client/client-errors.ts";
+import { AbandonedError, ProblemError, RequestError } from "../client/client-errors.ts";
 import type { LogClient } from "../client/log-client.ts";
 import { LogProducer } from "../client/log-producer.ts";
 import { OrderedAppend } from "../client/ordered-append.ts";
 import { type Patience, retrying } from "../client/retry.ts";
 import { batchesOf } from "./batches.ts";
-import { InterruptedError } from "./exit-codes.ts";
+import { InterruptedError, toldAsInterruption } from "./interruption.ts";
 import { linesOf, STDIN } from "./lines.ts";
 import { counted, grouped, note, type OutputFormat, quoted, type Streams, writeResult } from "./output.ts";
 import { Progress } from "./progress.ts";
@@ -49,9 +49,9 @@ export async function appendCommand(command: AppendCommand): Promise<void> {
       const outcome = await appender.append(batch);
       progress.count(batch, outcome);
     }
-  } catch (error) {
-    note(streams, howToGoOn(command, progress, error));
-    throw error;
+  } catch (failure) {
+    note(streams, howToGoOn(command, progress, failure));
+    throw toldAsInterruption(failure, command.signal);
   }
   await writeResult(streams, command.output, progress.summary(), progress.summaryText());
 }
@@ -106,6 +106,10 @@ function howToGoOn(command: AppendCommand, progress: Progress, error: unknown): 
   if (first === undefined && done > 0) {
     told.push("Others appended in between: read the log to see which lines are there.");
   } else {
+    // Of a batch without a place of its own a late copy may be recorded behind its repetition.
+    if (inDoubt && error.at === undefined) {
+      told.push(`Wait ${batchLimits.deadlineMs / 1_000} s, so that no copy of them is under way any more.`);
+    }
     told.push(completion(command, first ?? command.matchSeqNum ?? progress.at));
   }
   return told.join(" ");
@@ -113,7 +117,8 @@ function howToGoOn(command: AppendCommand, progress: Progress, error: unknown): 
 
 /** Not after a comparison that failed or input that cannot be read: the same command would fail again. */
 function canComplete(error: unknown): boolean {
-  if (error instanceof BatchInDoubtError || error instanceof InterruptedError) return true;
+  if (error instanceof BatchInDoubtError) return true;
+  if (error instanceof InterruptedError || error instanceof AbandonedError) return true;
   return error instanceof RequestError && error.retryable;
 }
 

@@ -1,5 +1,5 @@
 /** Lines in batches: as many as an append takes, or fewer when no more lines come for a moment. */
-import { InterruptedError } from "./exit-codes.ts";
+import { interruptionOf } from "./interruption.ts";
 
 export interface BatchLimits {
   readonly recordsMax: number;
@@ -20,11 +20,16 @@ export async function* batchesOf(
   let batch: Buffer[] = [];
   let bytes = 0;
   let coming = ahead(source);
+  const taken = () => {
+    if (signal.aborted) throw interruptionOf(signal);
+    const filled = batch;
+    [batch, bytes] = [[], 0];
+    return filled;
+  };
   for (;;) {
     const next = await arrival(coming, batch.length === 0 ? undefined : limits.lingerMs, signal);
     if (next === "silence") {
-      yield batch;
-      [batch, bytes] = [[], 0];
+      yield taken();
       continue;
     }
     if (next.done === true) break;
@@ -32,15 +37,12 @@ export async function* batchesOf(
     for (const line of next.value) {
       const lineBytes = limits.recordBytes + line.length;
       const isFull = batch.length >= limits.recordsMax || bytes + lineBytes > limits.bytesMax;
-      if (isFull && batch.length > 0) {
-        yield batch;
-        [batch, bytes] = [[], 0];
-      }
+      if (isFull && batch.length > 0) yield taken();
       batch.push(line);
       bytes += lineBytes;
     }
   }
-  if (batch.length > 0) yield batch;
+  if (batch.length > 0) yield taken();
 }
 
 /** The next group, asked for early; its failure is met where it is awaited. */
@@ -55,7 +57,7 @@ async function arrival<T>(coming: Promise<T>, lingerMs: number | undefined, sign
   let timer: NodeJS.Timeout | undefined;
   let stop = () => {};
   const otherwise = new Promise<"silence">((resolve, reject) => {
-    stop = () => reject(new InterruptedError("stopped while waiting for input"));
+    stop = () => reject(interruptionOf(signal));
     if (lingerMs !== undefined) timer = setTimeout(() => resolve("silence"), lingerMs);
   });
   signal.addEventListener("abort", stop);

@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { LogClient } from "../client/log-client.ts";
 import type { Patience } from "../client/retry.ts";
 import { UsageError } from "./exit-codes.ts";
-import { ENDPOINT_DEFAULT, endpoint, wholeNumber } from "./options.ts";
+import { ENDPOINT_DEFAULT, endpoint, logName, wholeNumber } from "./options.ts";
 import { note, type OutputFormat, quoted, type Streams } from "./output.ts";
 
 export interface CommandContext {
@@ -11,18 +11,22 @@ export interface CommandContext {
   /** Aborted when the person at the terminal interrupts. */
   readonly signal: AbortSignal;
   /** What was said before the command. */
-  readonly deployment?: () => DeploymentFlags;
+  readonly said?: () => PlaceFlags;
 }
 
-/** Where a deployment on AWS is; said before the command or after it. */
+/** Where the region to ask is; said before the command or after it. */
+export interface PlaceFlags extends DeploymentFlags {
+  readonly endpoint?: string;
+}
+
+/** Where a deployment on AWS is. */
 export interface DeploymentFlags {
   readonly outputs?: string;
   readonly region?: string;
   readonly direct?: boolean;
 }
 
-export interface ClientFlags extends DeploymentFlags {
-  readonly endpoint: string;
+export interface ClientFlags extends PlaceFlags {
   readonly output: OutputFormat;
   readonly retryFor: number;
 }
@@ -38,8 +42,11 @@ export function clientCommand(
   description: string,
   retrySeconds = RETRY_SECONDS_DEFAULT,
 ): Command {
-  return deploymentOptions(parent.command(usage).description(description))
-    .option("--endpoint <url>", "a region's base URL", endpoint, ENDPOINT_DEFAULT)
+  const command = placeOptions(parent.command(usage).description(description));
+  for (const argument of command.registeredArguments) {
+    if (argument.name() === "log") argument.argParser(logName);
+  }
+  return command
     .option(
       "--retry-for <seconds>",
       "go on trying for so long, and wait no longer for an answer",
@@ -55,25 +62,23 @@ export function outputOption(): Option {
     .default("text");
 }
 
-/** Options that say where a deployment on AWS is. */
-export function deploymentOptions(command: Command): Command {
+/** Options that say where the region to ask is. */
+export function placeOptions(command: Command): Command {
   return command
+    .option("--endpoint <url>", `a region's base URL (default: ${ENDPOINT_DEFAULT})`, endpoint)
     .option("--outputs <file>", "a deployment on AWS, as cdk deploy --outputs-file wrote it")
     .option("--region <name>", "the deployment's region to ask; without it, AWS's usual chain says")
     .option("--direct", "invoke the region's functions, without the gateway in front of them");
 }
 
 /** The client of the region that was named. Code for AWS is loaded only if there is a deployment to ask. */
-export async function clientOf(
-  flags: ClientFlags,
-  { signal, deployment }: CommandContext,
-): Promise<LogClient> {
-  const { outputs, region, direct } = { ...deployment?.(), ...flags };
+export async function clientOf(flags: ClientFlags, { signal, said }: CommandContext): Promise<LogClient> {
+  const { outputs, region, direct, endpoint: url = ENDPOINT_DEFAULT } = { ...said?.(), ...flags };
   if (outputs !== undefined) {
     const { deployedClient } = await import("./deployed-client.ts");
     return await deployedClient({ outputs, region, isDirect: direct === true, signal });
   }
-  if (region === undefined && direct !== true) return new LogClient({ endpoint: flags.endpoint, signal });
+  if (region === undefined && direct !== true) return new LogClient({ endpoint: url, signal });
   throw needsOutputs(region === undefined ? "--direct" : "--region");
 }
 
@@ -82,24 +87,25 @@ export function needsOutputs(given: "--direct" | "--region"): UsageError {
 }
 
 /**
- * Before any command: what was said in front of it of a deployment is heeded or refused, and never both a
- * deployment and an endpoint. Throws UsageError.
+ * Before any command: what was said in front of it is heeded or refused, and never both a deployment and an
+ * endpoint. Throws UsageError.
  */
 export function refuseUnheeded(program: Command, command: Command): void {
   const takes = new Set(command.options.map((option) => option.attributeName()));
-  for (const { long, attributeName } of deploymentFlags) {
+  for (const { long, attributeName } of placeFlags) {
     if (program.getOptionValue(attributeName) === undefined || takes.has(attributeName)) continue;
-    throw new UsageError(
-      `${long} means nothing to ${nameOf(command)}, which asks no deployment; leave it out`,
-    );
+    throw new UsageError(`${long} means nothing to ${nameOf(command)}, which asks no region; leave it out`);
   }
-  const outputs = command.getOptionValue("outputs") ?? program.getOptionValue("outputs");
-  if (outputs !== undefined && command.getOptionValueSource("endpoint") === "cli") {
+  const isGiven = (name: string) => {
+    return command.getOptionValue(name) !== undefined || program.getOptionValue(name) !== undefined;
+  };
+  if (isGiven("outputs") && isGiven("endpoint")) {
     throw new UsageError("--endpoint and --outputs both say where the regions are; leave one out");
   }
 }
 
-const deploymentFlags = [
+const placeFlags = [
+  { long: "--endpoint", attributeName: "endpoint" },
   { long: "--outputs", attributeName: "outputs" },
   { long: "--region", attributeName: "region" },
   { long: "--direct", attributeName: "direct" },
@@ -112,17 +118,18 @@ function nameOf(command: Command): string {
 }
 
 /** The options that say where, as they were given: " --endpoint x". What the environment says stays there. */
-export function whereOf(flags: ClientFlags, { deployment }: CommandContext): string {
-  const { outputs, region, direct, endpoint: url } = { ...deployment?.(), ...flags };
+export function whereOf(flags: ClientFlags, { said }: CommandContext): string {
+  const { outputs, region, direct, endpoint: url = ENDPOINT_DEFAULT } = { ...said?.(), ...flags };
   if (outputs === undefined) return url === ENDPOINT_DEFAULT ? "" : ` --endpoint ${quoted(url)}`;
   const inRegion = region === undefined ? "" : ` --region ${quoted(region)}`;
   return ` --outputs ${quoted(outputs)}${inRegion}${direct === true ? " --direct" : ""}`;
 }
 
 export function patienceOf(flags: ClientFlags, { streams, signal }: CommandContext): Patience {
-  return {
-    patienceMs: flags.retryFor * 1_000,
-    signal,
-    onRetry: (error, pauseMs) => note(streams, `${error.message}; trying again in ${Math.round(pauseMs)} ms`),
+  const told = new Set<string>();
+  const tell = (message: string) => {
+    if (!told.has(message)) note(streams, `${message}; trying again for ${flags.retryFor} s at most`);
+    told.add(message);
   };
+  return { patienceMs: flags.retryFor * 1_000, signal, onRetry: (error) => tell(error.message) };
 }

@@ -51,10 +51,8 @@ export function addCreate(program: Command, context: CommandContext): void {
 }
 
 function configOf(flags: CreateFlags): CreateLogJson {
+  refuseSizesBesidePreset(flags);
   const replication = replicationOf(flags);
-  if (flags.preset !== undefined && replication !== undefined) {
-    throw new UsageError("--preset gives all quorum sizes; give it or the sizes, not both");
-  }
   return {
     ...(flags.preset === undefined ? {} : { preset: flags.preset }),
     ...(replication === undefined ? {} : { replication }),
@@ -65,13 +63,28 @@ function configOf(flags: CreateFlags): CreateLogJson {
   };
 }
 
+function refuseSizesBesidePreset({ preset, ...flags }: CreateFlags): void {
+  const sizes = sizesIn(flags).filter(([, size]) => size !== undefined);
+  if (preset === undefined || sizes.length === 0) return;
+  throw new UsageError(
+    `--preset ${preset} gives all quorum sizes; leave out ${sizes.map(([name]) => name).join(", ")}, ` +
+      "or give all four sizes and no preset",
+  );
+}
+
+function sizesIn({ ensemble, writeQuorum, ackQuorum, minRegions }: CreateFlags) {
+  return [
+    ["--ensemble", ensemble],
+    ["--write-quorum", writeQuorum],
+    ["--ack-quorum", ackQuorum],
+    ["--min-regions", minRegions],
+  ] as const;
+}
+
 /** All four sizes or none: what is left out has no value that would be right for the others. */
 function replicationOf(flags: CreateFlags): CreateLogJson["replication"] {
   const { ensemble, writeQuorum, ackQuorum, minRegions } = flags;
-  const given = { "--ensemble": ensemble, "--write-quorum": writeQuorum, "--ack-quorum": ackQuorum };
-  const missing = Object.entries({ ...given, "--min-regions": minRegions }).filter(
-    ([, n]) => n === undefined,
-  );
+  const missing = sizesIn(flags).filter(([, size]) => size === undefined);
   if (
     ensemble !== undefined &&
     writeQuorum !== undefined &&

@@ -1,6 +1,6 @@
 /** What `cdk deploy --outputs-file` wrote of a deployment, read for where its regions are. */
 import { readFile } from "node:fs/promises";
-import { UsageError } from "./exit-codes.ts";
+import { NotFoundError, UsageError } from "./exit-codes.ts";
 
 export interface DeployedRegion {
   readonly region: string;
@@ -44,7 +44,7 @@ function reachable(endpoint: string): string {
   return `${emulator.replace(/\/+$/, "")}/_aws/execute-api/${id}/${stage}`;
 }
 
-/** The region asked for, or the one that AWS's usual chain names. Throws UsageError. */
+/** The region asked for, or the one that AWS's usual chain names. Throws UsageError or NotFoundError. */
 export async function chooseRegion(
   regions: readonly DeployedRegion[],
   wanted: string | undefined,
@@ -54,9 +54,10 @@ export async function chooseRegion(
   const found = regions.find(({ region }) => region === name);
   if (found !== undefined) return found;
   const all = regions.map(({ region }) => region).join(", ");
-  throw new UsageError(
-    name === undefined
-      ? `no region is named: give --region, or set AWS_REGION; the deployment has ${all}`
-      : `the deployment has no region ${name}; it has ${all}: give one of them with --region`,
+  if (name === undefined) {
+    throw new UsageError(`no region is named: give --region, or set AWS_REGION; the deployment has ${all}`);
+  }
+  throw new NotFoundError(
+    `the deployment has no region ${name}; it has ${all}: give one of them with --region`,
   );
 }

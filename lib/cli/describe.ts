@@ -5,17 +5,24 @@ export function logText(log: LogJson, tail: TailJson, { segments }: SegmentListJ
   const { replication } = log.config;
   const bound = tail.up_to_date ? "" : " or higher: bookies of the tail are silent";
   const sealed = tail.sealed ? ", where the log was sealed" : "";
+  const state = tail.sealed ? "sealed" : log.state;
+  const last = segments.at(-1)?.owner;
   return [
     `log           ${log.log}`,
-    `incarnation   ${log.incarnation}, ${log.state}, created ${timeText(log.created_at)}`,
+    `incarnation   ${log.incarnation}, ${state}, created ${timeText(log.created_at)}`,
     `records       seq_num ${log.first_seq_num} up to ${tail.tail}${bound}${sealed}`,
-    `owner         ${tail.owner ?? "none yet"}`,
+    `owner         ${tail.owner ?? (tail.sealed ? noOwnerWords(last) : "none yet: nothing was appended")}`,
+    `prefers       ${log.preferred_region ?? "no region"}`,
     `replication   ${replicationText(replication)}`,
     `digest        ${log.config.digest}`,
-    `segments      ${segments.length}, rolled at ${log.config.segment_bytes_max} bytes or ` +
-      `${log.config.segment_age_max_ms / 1_000} s`,
+    `segments      ${segments.length}, each an epoch of one writer; rolled at ` +
+      `${log.config.segment_bytes_max} bytes or ${log.config.segment_age_max_ms / 1_000} s`,
     ...segments.map(segmentText),
   ].join("\n");
+}
+
+function noOwnerWords(last: string | undefined): string {
+  return `none any more: the log is sealed${last === undefined ? "" : `; the last one was ${last}`}`;
 }
 
 export function ledgerText(ledger: LedgerJson): string {
@@ -43,7 +50,7 @@ function segmentText(segment: SegmentListJson["segments"][number]): string {
   const end =
     segment.end === undefined ? "open or not completed" : `to ${segment.end - 1}, ${segment.bytes} bytes`;
   return (
-    `  ${String(segment.number).padStart(4)}        from ${segment.first_seq_num} ${end}; ` +
+    `  epoch ${String(segment.number).padEnd(4)}  from ${segment.first_seq_num} ${end}; ` +
     `ledger ${segment.ledger_id}, owner ${segment.owner}`
   );
 }

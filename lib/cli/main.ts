@@ -1,6 +1,7 @@
 /** Runs one command: arguments in, exit code out. */
 import { CommanderError } from "commander";
 import { type ExitCode, exitCodeOf, exitCodes, RefusedAnswer } from "./exit-codes.ts";
+import { toldAsInterruption } from "./interruption.ts";
 import { noteError, OutputClosedError, type OutputFormat, type Streams } from "./output.ts";
 import { buildProgram } from "./program.ts";
 import { remedyOf } from "./silent-endpoint.ts";
@@ -14,7 +15,8 @@ export async function runCommand(
   try {
     await buildProgram({ streams, signal }).parseAsync(args, { from: "user" });
     return exitCodes.ok;
-  } catch (error) {
+  } catch (failure) {
+    const error = toldAsInterruption(failure, signal);
     if (error instanceof OutputClosedError) return exitCodes.ok;
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
     if (!(error instanceof RefusedAnswer)) {

@@ -1,5 +1,6 @@
 /** Values of command-line options, checked before anything is done. */
 import { InvalidArgumentError } from "commander";
+import { nameFault } from "../api/log-name.ts";
 import { ensembleSizeMax } from "../protocol/placement/admission.ts";
 import type { PlannedRegion } from "../protocol/placement/what-if.ts";
 
@@ -33,8 +34,18 @@ export function moment(text: string): number {
   throw new InvalidArgumentError("It is a time such as 2027-01-31T12:00:00Z, or ms since 1970.");
 }
 
+/** A log's name, by the server's own rules. */
+export function logName(text: string): string {
+  const fault = nameFault(text);
+  if (fault === undefined) return text;
+  throw new InvalidArgumentError(`The log's name is refused: ${fault}.`);
+}
+
 export function endpoint(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && /\/v1\/?$/.test(url.pathname)) {
+    throw new InvalidArgumentError(`It is a region's base URL, without /v1: ${text.replace(/\/v1\/?$/, "")}`);
+  }
   if (url !== undefined && ["http:", "https:"].includes(url.protocol)) return text;
   throw new InvalidArgumentError(`It is a region's base URL, such as ${ENDPOINT_DEFAULT}.`);
 }
@@ -55,6 +66,9 @@ export function plannedTopology(text: string): readonly PlannedRegion[] {
       );
     return { name, bookies: Number(bookies), racks: Number(racks ?? RACKS_DEFAULT) };
   });
+  const names = regions.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new InvalidArgumentError(`It names ${twice} twice; ${allowed}`);
   const bookies = regions.reduce((sum, region) => sum + region.bookies, 0);
   if (bookies <= PLANNED_BOOKIES_MAX) return regions;
   throw new InvalidArgumentError(`It has ${bookies} bookies; ${allowed}`);

@@ -1,7 +1,8 @@
 /** Data on standard output, everything else on standard error. */
 
 import { BatchInDoubtError } from "../client/batch-outcome.ts";
-import { ProblemError } from "../client/client-errors.ts";
+import { ProblemError, RequestError } from "../client/client-errors.ts";
+import { InterruptedError } from "./interruption.ts";
 
 export type OutputFormat = "text" | "json";
 
@@ -56,7 +57,19 @@ export function noteError(streams: Streams, format: OutputFormat, error: unknown
 
 function errorJson(error: unknown, remedy: string | undefined): string {
   if (error instanceof ProblemError) return JSON.stringify(error.problem);
+  if (error instanceof InterruptedError) return JSON.stringify(interruptionJson(error));
   return JSON.stringify({ error: messageOf(error), ...(remedy === undefined ? {} : { remedy }) });
+}
+
+function interruptionJson({ by, message, stopped }: InterruptedError) {
+  const doubt = stopped instanceof BatchInDoubtError ? stopped : undefined;
+  const effects = stopped instanceof RequestError ? stopped.sideEffects : "none";
+  return {
+    error: message,
+    interrupted: by,
+    side_effects: doubt === undefined ? effects : "possible",
+    ...(doubt === undefined ? {} : { in_doubt: { records: doubt.count, at: doubt.at ?? null } }),
+  };
 }
 
 function errorText(error: unknown): string {
@@ -77,6 +90,11 @@ const COMMAND_WORDS: readonly (readonly [RegExp, string])[] = [
   [/\b(body\/replication\/)?write_quorum\b|\bwriteQuorum\b/g, "--write-quorum"],
   [/\b(body\/replication\/)?ack_quorum\b|\backQuorum\b/g, "--ack-quorum"],
   [/\b(body\/replication\/)?min_regions\b|\bminRegions\b/g, "--min-regions"],
+  [/\breplication\.(?=--)/g, ""],
+  [/\bsegment_bytes_max\b/g, "--segment-bytes"],
+  [/\bsegment_age_max_ms is (\d+), not (\d+)\b/g, "--segment-age is $1 ms, not $2 ms"],
+  [/\bpreferred_region\b/g, "--prefer"],
+  [/\bdigest is\b/g, "--digest is"],
   [/\bmatch_seq_num\b/g, "--match-seq-num"],
 ];
 

@@ -58,5 +58,5 @@ export function addOwnerCommands(program: Command, context: CommandContext): voi
 function ownerText({ log, owner, epoch, preferred_region: preferred }: OwnershipJson): string {
   const prefers = preferred === undefined ? "" : `; it prefers ${preferred}`;
   if (owner === null) return `${log} has no owner yet: nothing was appended${prefers}`;
-  return `${log} is owned by ${owner}, in segment ${epoch}${prefers}`;
+  return `${log} is owned by ${owner}, in epoch ${epoch}${prefers}`;
 }

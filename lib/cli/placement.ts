@@ -1,5 +1,6 @@
 /** `fenceline placement`: what admission and placement say of a topology, without a server. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
+import { withWireNames } from "../api/size-names.ts";
 import type { Admission, AdmissionRefusal } from "../protocol/placement/admission.ts";
 import type { PlacementRefusal, RegionCount } from "../protocol/placement/placement.ts";
 import {
@@ -12,6 +13,7 @@ import { type CommandContext, outputOption } from "./command-context.ts";
 import { RefusedAnswer, UsageError } from "./exit-codes.ts";
 import { plannedTopology, quorumSize } from "./options.ts";
 import { commandWords, type OutputFormat, writeResult } from "./output.ts";
+import { inSnakeCase } from "./wire-names.ts";
 
 interface PlanFlags {
   readonly ensemble: number;
@@ -87,7 +89,7 @@ function planCommand(parent: Command, name: string, description: string): Comman
       "region:bookies or region:bookies/racks, with commas",
       plannedTopology,
     )
-    .option("--json", "the same as --output json", false)
+    .addOption(new Option("--json", "the same as --output json").default(false).conflicts("output"))
     .addOption(outputOption());
 }
 
@@ -99,17 +101,28 @@ function sizesOf(flags: PlanFlags) {
 function admissionJson(answer: Admission) {
   if (answer.kind === "refused") return refusalJson(answer);
   const { smallestAckQuorum, warnings, availability } = answer;
-  return { accepted: true, smallestAckQuorum, reason: null, warnings, availability };
+  return {
+    accepted: true,
+    ...smallestJson(smallestAckQuorum),
+    reason: null,
+    warnings: warnings.map(withWireNames),
+    availability: inSnakeCase(availability),
+  };
+}
+
+/** Under the name that it had first as well: programs are written against that. */
+function smallestJson(smallest: number | null) {
+  return { smallest_ack_quorum: smallest, smallestAckQuorum: smallest };
 }
 
 function refusalJson(answer: AdmissionRefusal | PlacementRefusal) {
   const smallest = "smallestAckQuorum" in answer ? answer.smallestAckQuorum : undefined;
   return {
     accepted: false,
-    smallestAckQuorum: smallest ?? null,
+    ...smallestJson(smallest ?? null),
     reason: commandWords(answer.reason),
     warnings: [],
-    ...("change" in answer ? { change: answer.change } : {}),
+    ...("change" in answer ? { change: answer.change.map(withWireNames) } : {}),
   };
 }
 
@@ -136,13 +149,13 @@ function placedJson({ ensemble, regionCounts, writeSets, warnings }: PlannedEnse
   return {
     accepted: true,
     ensemble: ensemble.map(({ id, place }, position) => ({ position, bookie: id, ...place })),
-    regionCounts: countsJson(regionCounts),
-    writeSets: writeSets.map((set) => ({
-      firstEntry: set.firstEntry,
+    region_counts: countsJson(regionCounts),
+    write_sets: writeSets.map((set) => ({
+      first_entry: set.firstEntry,
       bookies: set.members.map(({ id }) => id),
-      regionCounts: countsJson(set.regionCounts),
+      region_counts: countsJson(set.regionCounts),
     })),
-    warnings,
+    warnings: warnings.map(withWireNames),
   };
 }
 

@@ -1,4 +1,5 @@
 /** The commands, their options and their help. */
+import { readFileSync } from "node:fs";
 import { Command, Option } from "commander";
 import type { ReadFrom } from "../client/log-client.ts";
 import { ReadTimings } from "../client/read-timings.ts";
@@ -9,15 +10,17 @@ import {
   type CommandContext,
   clientCommand,
   clientOf,
-  type DeploymentFlags,
-  deploymentOptions,
+  type PlaceFlags,
   patienceOf,
+  placeOptions,
   RETRY_SECONDS_LONG,
   refuseUnheeded,
   whereOf,
 } from "./command-context.ts";
 import { addCreate } from "./create.ts";
 import { ledgerText, logText } from "./describe.ts";
+import { exitCodeWords, UsageError } from "./exit-codes.ts";
+import { delayed } from "./interruption.ts";
 import { addLocalCommands } from "./local.ts";
 import { addLogEndCommands } from "./log-end.ts";
 import { moment, seqNum, wholeNumber } from "./options.ts";
@@ -29,8 +32,9 @@ import { addBookieCommands, addRegionCommands } from "./regions.ts";
 import { addVerify } from "./verify.ts";
 
 export function buildProgram(streamsAndSignal: CommandContext): Command {
-  const program = deploymentOptions(new Command("fenceline"))
+  const program = placeOptions(new Command("fenceline"))
     .description("A globally replicated, fenced log.")
+    .version(versionOf(), "--version", "print the version")
     .enablePositionalOptions()
     .exitOverride()
     .showHelpAfterError("Add --help to the command to see what it takes.")
@@ -38,7 +42,7 @@ export function buildProgram(streamsAndSignal: CommandContext): Command {
       writeOut: (text) => context.streams.stdout.write(text),
       writeErr: (text) => context.streams.stderr.write(text),
     });
-  const context = { ...streamsAndSignal, deployment: () => program.opts<DeploymentFlags>() };
+  const context = { ...streamsAndSignal, said: () => program.opts<PlaceFlags>() };
   addLocalCommands(program, context);
   addCreate(program, context);
   addAppend(program, context);
@@ -56,9 +60,16 @@ export function buildProgram(streamsAndSignal: CommandContext): Command {
   return program;
 }
 
-const EXIT_CODES = `
-Exit codes: 0 done; 1 failed; 2 usage or bad input; 3 a condition failed; 4 not found; 5 may succeed later;
-6 an append may have happened or not.`;
+function versionOf(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { readonly version: string }).version;
+}
+
+const EXIT_CODES = [
+  "",
+  "Exit codes:",
+  ...Object.entries(exitCodeWords).map(([code, words]) => `  ${code.padStart(3)}  ${words}`),
+].join("\n");
 
 const APPEND_HELP = `
 Each line is a record, without its newline; what follows the last newline is a record too. Without files,
@@ -74,6 +85,8 @@ After a kill -9, run it again with --resume: lines that are in their place are c
 is appended, and a line that differs stops it with exit code 3:
     npx fenceline append words words.txt --match-seq-num 0 --resume`;
 
+const ANSWER_WAIT_MS = 1_000;
+
 function addAppend(program: Command, context: CommandContext): void {
   clientCommand(program, "append <log> [files...]", "Appends the lines of files, or of standard input.", 60)
     .option(
@@ -88,8 +101,10 @@ function addAppend(program: Command, context: CommandContext): void {
     )
     .addHelpText("after", APPEND_HELP)
     .action(async (log: string, files: string[], flags: ClientFlags & AppendFlags) => {
+      // What is under way when the command is interrupted may still be answered, and is not in doubt then.
+      const signal = delayed(context.signal, ANSWER_WAIT_MS);
       await appendCommand({
-        client: await clientOf(flags, context),
+        client: await clientOf(flags, { ...context, signal }),
         where: whereOf(flags, context),
         streams: context.streams,
         output: flags.output,
@@ -126,7 +141,16 @@ function addRead(program: Command, context: CommandContext): void {
         .default("strong"),
     )
     .option("--timing", "say on standard error what bookies were asked for, and how long it took", false)
-    .action(async (log: string, flags: ClientFlags & ReadFlags) => {
+    .action(async (log: string, flags: ClientFlags & ReadFlags, command: Command) => {
+      if (
+        flags.output === "json" &&
+        command.getOptionValueSource("format") === "cli" &&
+        flags.format !== "json"
+      ) {
+        throw new UsageError(
+          `--output json and --format ${flags.format} contradict each other; leave one out`,
+        );
+      }
       await readCommand({
         client: await clientOf(flags, context),
         ...(flags.timing ? { timings: new ReadTimings() } : {}),

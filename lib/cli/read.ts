@@ -4,8 +4,9 @@ import type { Consistency, LogClient, ReadFrom } from "../client/log-client.ts";
 import { readRange } from "../client/read-range.ts";
 import type { ReadTimings } from "../client/read-timings.ts";
 import { type Patience, retrying } from "../client/retry.ts";
-import { UsageError } from "./exit-codes.ts";
+import { NotFoundError } from "./exit-codes.ts";
 import { note, type Streams, writeData } from "./output.ts";
+import { inSnakeCase } from "./wire-names.ts";
 
 export type ReadFormat = "text" | "json" | "base64";
 
@@ -38,7 +39,8 @@ async function copyRecords(command: ReadCommand): Promise<void> {
   const { client, streams, log, limit, consistency, patience } = command;
   const { tail, up_to_date } = await retrying(patience, client, (bounded) => bounded.tail(log, consistency));
   const from = await startOf(command, tail);
-  if (from > tail && up_to_date) throw new UsageError(`log ${log} ends at seq_num ${tail}, before ${from}`);
+  if (from > tail && up_to_date)
+    throw new NotFoundError(`log ${log} ends at seq_num ${tail}, before ${from}`);
   const end = limit === undefined ? tail : Math.min(tail, from + limit);
   for await (const page of readRange(client, { log, from, end, consistency }, patience)) {
     await writeData(streams, printed(page, command.format));
@@ -50,7 +52,7 @@ async function copyRecords(command: ReadCommand): Promise<void> {
 
 function noteTimings(streams: Streams, format: ReadFormat, timings: ReadTimings): void {
   const { sums } = timings;
-  const json = { timing: { ...sums, winners: Object.fromEntries(sums.winners) } };
+  const json = { timing: { ...inSnakeCase(sums), winners: Object.fromEntries(sums.winners) } };
   note(streams, format === "json" ? JSON.stringify(json) : timings.text);
 }
 

@@ -5,9 +5,10 @@ import { LogClient } from "../client/log-client.ts";
 import type { VerifyReport } from "../client/verify/report.ts";
 import { verify, verifyLogName } from "../client/verify/verify.ts";
 import { type CommandContext, needsOutputs } from "./command-context.ts";
-import { RefusedAnswer, UsageError } from "./exit-codes.ts";
+import { RefusedAnswer } from "./exit-codes.ts";
 import { ENDPOINT_DEFAULT, endpoint, wholeNumber } from "./options.ts";
 import { grouped, note, writeData } from "./output.ts";
+import { inSnakeCase } from "./wire-names.ts";
 
 interface VerifyFlags {
   readonly endpoint?: readonly string[];
@@ -81,22 +82,24 @@ export function addVerify(program: Command, context: CommandContext): void {
 }
 
 /** One for each region. They outlive an interruption: what was appended until then is read and compared. */
-async function clientsOf(flags: VerifyFlags, { deployment }: CommandContext): Promise<readonly LogClient[]> {
-  const said = deployment?.() ?? {};
+async function clientsOf(
+  flags: VerifyFlags,
+  { said: before }: CommandContext,
+): Promise<readonly LogClient[]> {
+  const said = before?.() ?? {};
   const outputs = flags.outputs ?? said.outputs;
   const named = flags.region ?? (said.region === undefined ? undefined : [said.region]);
   const isDirect = (flags.direct ?? said.direct) === true;
   const timeoutMs = flags.timeout * 1_000;
   if (outputs !== undefined) {
-    if (flags.endpoint !== undefined) {
-      throw new UsageError("--endpoint and --outputs both say where the regions are; leave one out");
-    }
     const { deployedClients } = await import("./deployed-client.ts");
     return await deployedClients({ outputs, regions: named, isDirect, timeoutMs });
   }
   if (named !== undefined) throw needsOutputs("--region");
   if (isDirect) throw needsOutputs("--direct");
-  return (flags.endpoint ?? [ENDPOINT_DEFAULT]).map((url) => new LogClient({ endpoint: url, timeoutMs }));
+  return (flags.endpoint ?? [said.endpoint ?? ENDPOINT_DEFAULT]).map(
+    (url) => new LogClient({ endpoint: url, timeoutMs }),
+  );
 }
 
 async function verifyCommand(flags: VerifyFlags, context: CommandContext): Promise<void> {
@@ -118,7 +121,10 @@ async function verifyCommand(flags: VerifyFlags, context: CommandContext): Promi
     onRetry: onceEach((message) => note(streams, `${message}; trying again for ${flags.retryFor} s at most`)),
     signal,
   });
-  await writeData(streams, `${flags.json ? JSON.stringify(report) : reportText(report, flags)}\n`);
+  await writeData(
+    streams,
+    `${flags.json ? JSON.stringify(inSnakeCase(report)) : reportText(report, flags)}\n`,
+  );
   if (!report.passed) {
     note(streams, `The logs are kept: ${prefix}-0 and on.`);
     throw new RefusedAnswer("the verification failed");

@@ -49,6 +49,27 @@ export class NoAnswerError extends RequestError {
   }
 }
 
+/** What was given makes no request that could be sent. */
+export class NotSentError extends RequestError {
+  override readonly name: string = "NotSentError";
+  readonly retryable = false;
+  readonly sideEffects = "none";
+}
+
+/** The caller's signal said stop before there was an answer. */
+export class AbandonedError extends RequestError {
+  override readonly name = "AbandonedError";
+  readonly retryable = false;
+
+  constructor(
+    message: string,
+    readonly sideEffects: SideEffects,
+    cause: unknown,
+  ) {
+    super(message, { cause });
+  }
+}
+
 /** Something answered that does not speak this protocol. */
 export class ForeignAnswerError extends RequestError {
   override readonly name = "ForeignAnswerError";

@@ -1,6 +1,6 @@
 /** What a request says to the network, and what that says back: paths, queries, words. */
 import type { SideEffects } from "../protocol/errors.ts";
-import { NoAnswerError } from "./client-errors.ts";
+import { NoAnswerError, NotSentError, type RequestError } from "./client-errors.ts";
 import type { WireFormat } from "./log-client.ts";
 
 export interface RequestFields {
@@ -10,6 +10,8 @@ export interface RequestFields {
   readonly format?: WireFormat | undefined;
   readonly body?: unknown;
   readonly prefer?: "no-forward";
+  /** A status that is an answer here, though it is a failure elsewhere. */
+  readonly answers?: 503;
 }
 
 export interface Answered<T> {
@@ -20,11 +22,25 @@ export interface Answered<T> {
 }
 
 export function logPath(log: string, rest = ""): string {
-  return `/v1/logs/${encodeURIComponent(log)}${rest}`;
+  return `/v1/logs/${segment("log", log)}${rest}`;
+}
+
+export function ledgerPath(id: string, rest = ""): string {
+  return `/v1/ledgers/${segment("ledger", id)}${rest}`;
 }
 
 export function regionPath(region: string): string {
-  return `/v1/regions/${encodeURIComponent(region)}`;
+  return `/v1/regions/${segment("region", region)}`;
+}
+
+export function bookiePath(region: string, bookie: string): string {
+  return `${regionPath(region)}/bookies/${segment("bookie", bookie)}`;
+}
+
+/** A name in a path. Empty, or dots that are folded away on the way, it would be another request's path. */
+function segment(what: string, name: string): string {
+  if (!["", ".", ".."].includes(name) && name.isWellFormed()) return encodeURIComponent(name);
+  throw new NotSentError(`${JSON.stringify(name)} is no name of a ${what}; nothing was sent`);
 }
 
 /** Failures to connect: nothing can have reached the server. Some may end a connection that stood, too. */
@@ -34,8 +50,10 @@ const NOT_CONNECTED = new Set([
   "EAI_AGAIN",
   "EHOSTUNREACH",
   "UND_ERR_CONNECT_TIMEOUT",
-  "bad port",
 ]);
+
+/** What fetch says of ports that it sends nothing to, whoever listens there. */
+const BAD_PORT = "bad port";
 
 export function queryText(query: Readonly<Record<string, string | number | undefined>> = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
@@ -61,7 +79,6 @@ const MEANINGS: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: "nobody there took the connection",
   ECONNRESET: "the connection was cut",
   UND_ERR_SOCKET: "the connection was cut",
-  "bad port": "requests to that port are not allowed",
 };
 
 /** What the network said, and of which call, each in a word; "" if it said nothing of its own. */
@@ -87,8 +104,14 @@ export function noAnswer(
   what: string,
   error: unknown,
   effects: SideEffects,
-): NoAnswerError {
+): RequestError {
   const { code, syscall } = networkWords(error);
+  if (code === BAD_PORT) {
+    return new NotSentError(
+      `${asked} was not asked for ${what}: fetch sends nothing to that port (${BAD_PORT}); a region has ` +
+        "to listen on another one",
+    );
+  }
   const isSilent = error instanceof Error && error.name === "TimeoutError";
   const meaning = MEANINGS[code];
   const plain = code !== "" ? code : error instanceof Error ? error.message : String(error);

@@ -1,11 +1,10 @@
 /**
  * The HTTP surface as typed calls, one request each. Nothing is sent twice here: whoever repeats a call knows
- * whether that is safe.
+ * whether that is safe. Names that would make the path of another request are not sent: NotSentError.
  */
 import type { AppendAckJson, AppendJson } from "../api/append-wire.ts";
 import type { DeletedJson, SealedJson, TrimmedJson } from "../api/log-end-wire.ts";
 import type { OwnershipJson } from "../api/owner-wire.ts";
-import type { Problem } from "../api/problem.ts";
 import type {
   BookieJson,
   BookieStateJson,
@@ -23,31 +22,19 @@ import type {
   SegmentListJson,
   TailJson,
 } from "../api/wire.ts";
-import type { SideEffects } from "../protocol/errors.ts";
-import { ForeignAnswerError, ProblemError, RequestError } from "./client-errors.ts";
+import { type ExchangeOptions, exchange } from "./http-exchange.ts";
 import {
   type Answered,
+  bookiePath,
+  ledgerPath,
   logPath,
-  noAnswer,
-  parsed,
-  queryText,
   type RequestFields,
   regionPath,
-  type SendHttp,
 } from "./http-words.ts";
 
-export interface LogClientOptions {
-  /** A region's base URL, without /v1. */
-  readonly endpoint: string;
-  /** What errors call it; the endpoint if absent. For a `send` that goes elsewhere than its URL says. */
-  readonly asked?: string;
+export interface LogClientOptions extends Omit<ExchangeOptions, "timeoutMs"> {
   /** Wait for a whole answer. An append is given longer than the server gives itself. */
   readonly timeoutMs?: number;
-  readonly signal?: AbortSignal;
-  /** Asks what reads cost, and is told each answer's `Server-Timing`. */
-  readonly onTiming?: (serverTiming: string) => void;
-  /** How requests get there; `fetch` if absent. */
-  readonly send?: SendHttp;
 }
 
 export type WireFormat = "utf8" | "base64";
@@ -94,7 +81,7 @@ export class LogClient {
     return { created: status === 201, log: json };
   }
 
-  describeLog(log: string): Promise<LogJson> {
+  async describeLog(log: string): Promise<LogJson> {
     return this.#get(logPath(log));
   }
 
@@ -102,7 +89,7 @@ export class LogClient {
     return this.#get("/v1/logs", query);
   }
 
-  segments(log: string): Promise<SegmentListJson> {
+  async segments(log: string): Promise<SegmentListJson> {
     return this.#get(logPath(log, "/segments"));
   }
 
@@ -124,9 +111,10 @@ export class LogClient {
     return { ack: json, owner };
   }
 
-  /** The region that answers here. */
+  /** The region that answers here, whether it serves or not. */
   async region(): Promise<string> {
-    return (await this.#get<{ readonly region: string }>("/v1/health")).region;
+    const request = { method: "GET", path: "/v1/health", answers: 503 } as const;
+    return (await this.#send<{ readonly region: string }>(request)).json.region;
   }
 
   async read(log: string, { from, count, consistency, format }: ReadOptions): Promise<ReadAnswerJson> {
@@ -135,7 +123,7 @@ export class LogClient {
     return (await this.#send<ReadAnswerJson>({ method: "GET", path, query, format })).json;
   }
 
-  tail(log: string, consistency: Consistency = "strong"): Promise<TailJson> {
+  async tail(log: string, consistency: Consistency = "strong"): Promise<TailJson> {
     return this.#get(logPath(log, "/records/tail"), { consistency });
   }
 
@@ -156,7 +144,7 @@ export class LogClient {
     return (await this.#send<DeletedJson>({ method: "DELETE", path: logPath(log), query })).json;
   }
 
-  owner(log: string): Promise<OwnershipJson> {
+  async owner(log: string): Promise<OwnershipJson> {
     return this.#get(logPath(log, "/owner"));
   }
 
@@ -167,18 +155,17 @@ export class LogClient {
   }
 
   /** Safe to repeat. Null: anywhere. */
-  preferRegion(log: string, region: string | null): Promise<LogJson> {
+  async preferRegion(log: string, region: string | null): Promise<LogJson> {
     return this.#patch<LogJson>(logPath(log), { preferred_region: region });
   }
 
-  showLedger(id: string): Promise<LedgerJson> {
-    return this.#get(`/v1/ledgers/${encodeURIComponent(id)}`);
+  async showLedger(id: string): Promise<LedgerJson> {
+    return this.#get(ledgerPath(id));
   }
 
   /** Safe to repeat: a closed ledger stays as it is. */
   async recoverLedger(id: string): Promise<LedgerJson> {
-    const path = `/v1/ledgers/${encodeURIComponent(id)}/recover`;
-    return (await this.#send<LedgerJson>({ method: "POST", path })).json;
+    return (await this.#send<LedgerJson>({ method: "POST", path: ledgerPath(id, "/recover") })).json;
   }
 
   regions(): Promise<RegionListJson> {
@@ -191,9 +178,7 @@ export class LogClient {
   }
 
   async setBookieState(region: string, bookie: string, state: BookieStateJson): Promise<BookieJson> {
-    return await this.#patch<BookieJson>(`${regionPath(region)}/bookies/${encodeURIComponent(bookie)}`, {
-      state,
-    });
+    return await this.#patch<BookieJson>(bookiePath(region, bookie), { state });
   }
 
   async #patch<T>(path: string, body: unknown): Promise<T> {
@@ -204,46 +189,7 @@ export class LogClient {
     return (await this.#send<T>({ method: "GET", path, query })).json;
   }
 
-  async #send<T>(request: RequestFields): Promise<Answered<T>> {
-    const effects: SideEffects = request.method === "GET" ? "none" : "possible";
-    const { status, type, text, owner } = await this.#exchange(request, effects);
-    const json = type.endsWith("json") ? parsed(text) : undefined;
-    if (status < 300 && json !== undefined) return { status, json: json as T, owner };
-    if (type === "application/problem+json" && json !== undefined) throw new ProblemError(json as Problem);
-    throw new ForeignAnswerError(
-      `${this.endpoint} answered ${status} with ${type || "no content type"}: is it a Fenceline endpoint?`,
-      effects,
-    );
-  }
-
-  async #exchange(request: RequestFields, effects: SideEffects) {
-    const url = `${this.endpoint}${request.path}${queryText(request.query)}`;
-    const timeout = AbortSignal.timeout(this.#timeoutMs);
-    const { signal, onTiming, send = fetch } = this.options;
-    const asksTiming = onTiming !== undefined && request.method === "GET";
-    const prefer = asksTiming ? "server-timing" : request.prefer;
-    try {
-      const response = await send(url, {
-        method: request.method,
-        headers: {
-          accept: "application/json",
-          ...(request.format === undefined ? {} : { "log-format": request.format }),
-          ...(request.body === undefined ? {} : { "content-type": "application/json" }),
-          ...(prefer === undefined ? {} : { prefer }),
-        },
-        ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
-        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-      });
-      const timing = response.headers.get("server-timing");
-      if (timing !== null) onTiming?.(timing);
-      const [type = ""] = (response.headers.get("content-type") ?? "").split(";");
-      const owner = response.headers.get("log-owner")?.split(";")[0];
-      return { status: response.status, type, text: await response.text(), owner };
-    } catch (error) {
-      if (error instanceof RequestError) throw error; // it was not sent
-      const { endpoint } = this;
-      const patience = { endpoint, asked: this.options.asked ?? endpoint, timeoutMs: this.#timeoutMs };
-      throw noAnswer(patience, `${request.method} ${request.path}`, error, effects);
-    }
+  #send<T>(request: RequestFields): Promise<Answered<T>> {
+    return exchange({ ...this.options, endpoint: this.endpoint, timeoutMs: this.#timeoutMs }, request);
   }
 }

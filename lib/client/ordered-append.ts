@@ -147,8 +147,8 @@ export class OrderedAppend {
     found.forEach((record, index) => {
       if (isBody(record, records[index])) return;
       throw new PlaceTakenError(
-        `record ${record.seq_num} of log ${log} is not what was given as number ` +
-          `${record.seq_num - at + 1}: the log holds something else in its place`,
+        `log ${log} holds something else at seq_num ${record.seq_num}, where record no. ` +
+          `${record.seq_num - at + 1} of the input belongs (no. 1 at seq_num ${at})`,
       );
     });
     this.#next += count;

@@ -2,7 +2,7 @@
  * What a region says in GET /v1/health, from asking: each metadata replica for the deployment's item, and one
  * bookie of each region after another until one answers.
  */
-import { type Health, survivableRegionLosses } from "../api/health.ts";
+import { type Health, type Seen, survivableRegionLosses, survivalWords } from "../api/health.ts";
 import { entryId, ledgerId, type Region } from "../protocol/ids.ts";
 import { deploymentKey } from "../protocol/items.ts";
 import { within } from "../protocol/waiting.ts";
@@ -13,28 +13,30 @@ const ASK_TIMEOUT_MS = 1_500;
 const NO_LEDGER = ledgerId(0);
 
 export async function regionHealth(world: RegionWorld): Promise<Health> {
-  const { settings, defaultConfig } = world;
+  const { settings, defaultConfig, replicas } = world;
+  const { mode, homeRegion } = settings.metadata;
   const { minRegions } = defaultConfig.replication;
   const [regions, metadata] = await Promise.all([regionsUp(world), metadataVotes(world)]);
   const down = regions.filter((one) => one.status === "down").map((one) => one.name);
-  const regionsLeft = regions.length - down.length;
-  const survivable = survivableRegionLosses({
-    regionsUp: regionsLeft,
-    minRegions,
-    metadataSpare: metadata.spare,
-  });
-  const serves = regionsLeft >= minRegions && metadata.spare >= 0;
+  const left = regions.flatMap((one) => (one.status === "up" ? [one.name] : []));
+  const metadataSpare = metadata.spare;
+  const serves = left.length >= minRegions && metadataSpare >= 0;
+  const isDegraded = down.length + metadata.silent.length > 0;
   const downWords = down.length === 0 ? "" : `No bookie answers in ${down.join(", ")}. `;
   const silent = metadata.silent.length === 0 ? "" : `Metadata is silent in ${metadata.silent.join(", ")}. `;
+  const metadataRegions = homeRegion === undefined ? replicas.map(({ region }) => region) : [homeRegion];
   const words = serves
-    ? `${survivable} more of the regions may be lost and appends by default go on.`
+    ? `${survivalWords({ regionsUp: left, minRegions, metadataSpare, metadataRegions, isDegraded })}.`
     : `Appends by default need ${minRegions} regions and the metadata's answers; they answer 503 now.`;
   return {
-    status: !serves ? "unavailable" : down.length + metadata.silent.length > 0 ? "degraded" : "ok",
-    survivableRegionLosses: survivable,
+    status: !serves ? "unavailable" : isDegraded ? "degraded" : "ok",
+    survivableRegionLosses: survivableRegionLosses({ regionsUp: left.length, minRegions, metadataSpare }),
     detail: `${downWords}${silent}${words}`,
-    metadataMode: settings.metadata.mode,
+    metadataMode: mode,
     regions,
+    metadataReplicas: replicas.map(({ region }): Seen => {
+      return { name: region, status: metadata.silent.includes(region) ? "down" : "up" };
+    }),
   };
 }
 

@@ -2,7 +2,7 @@
 import type { Random } from "../protocol/ports.ts";
 import { randomToken } from "../protocol/random.ts";
 import { type BookieRecord, type CloudFile, checkRegionName, RACKS, REGIONS_MAX } from "./cloud-file.ts";
-import { LocalError } from "./local-error.ts";
+import { LocalError, LocalNotFoundError } from "./local-error.ts";
 
 /** Each has stores of its own in this process. */
 export const BOOKIES_PER_REGION_MAX = 20;
@@ -42,7 +42,10 @@ export function oneMoreBookie(
   random: Random,
 ): BookieRecord {
   if (!file.regions.includes(region)) {
-    throw new LocalError(`there is no region ${region}; there are ${file.regions.join(", ")}`);
+    throw new LocalNotFoundError(
+      "region",
+      `there is no region ${region}; there are ${file.regions.join(", ")}`,
+    );
   }
   if (rack !== undefined && !RACK_NAME.test(rack)) {
     throw new LocalError(`"${rack}" is no rack name: lower-case letters, digits and hyphens, as in c`);

@@ -1,5 +1,5 @@
 /** What a region of the embedded cloud says in GET /v1/health. */
-import { type Health, survivableRegionLosses } from "../api/health.ts";
+import { type Health, type Seen, survivableRegionLosses, survivalWords } from "../api/health.ts";
 import type { LogConfig } from "../protocol/items.ts";
 import { votesToSpare } from "./metadata-replicas.ts";
 import type { RegionSwitch } from "./region-switch.ts";
@@ -11,29 +11,41 @@ export function cloudHealth(
 ): Health {
   const { minRegions } = config.replication;
   const down = regions.filter((one) => !one.isUp).map((one) => one.region);
-  const regionsUp = regions.length - down.length;
+  const regionsUp = regions.flatMap((one) => (one.isUp ? [one.region] : []));
   const metadataSpare = votesToSpare(replicas);
-  const survivable = survivableRegionLosses({ regionsUp, minRegions, metadataSpare });
-  const serves = regionsUp >= minRegions && metadataSpare >= 0;
+  const serves = regionsUp.length >= minRegions && metadataSpare >= 0;
   const status = down.length === 0 ? "ok" : serves ? "degraded" : "unavailable";
   const words = serves
-    ? survivalWords(survivable, minRegions, down.length > 0)
+    ? servesWords({
+        regionsUp,
+        minRegions,
+        metadataSpare,
+        metadataRegions: replicas.map((one) => one.region),
+        isDegraded: down.length > 0,
+      })
     : stoppedWords(metadataSpare, minRegions);
   return {
     status,
-    survivableRegionLosses: survivable,
+    survivableRegionLosses: survivableRegionLosses({
+      regionsUp: regionsUp.length,
+      minRegions,
+      metadataSpare,
+    }),
     detail: `${downWords(down)}${words}`,
     metadataMode: "strong",
-    regions: regions.map((one) => ({ name: one.region, status: one.isUp ? "up" : "down" })),
+    regions: regions.map(seen),
+    metadataReplicas: replicas.map(seen),
   };
 }
 
-function survivalWords(survivable: number, minRegions: number, isDegraded: boolean): string {
-  const because = `by default an append is in ${least(minRegions)}, and metadata needs most of its replicas`;
-  const goesOn = isDegraded ? "Appends and reads go on. " : "";
-  if (survivable === 0) return `${goesOn}No${isDegraded ? " further" : ""} region may be lost: ${because}.`;
-  const which = `Any ${survivable} of the regions${isDegraded ? " left" : ""}`;
-  return `${goesOn}${which} may be lost and appends and reads go on: ${because}.`;
+function seen(one: RegionSwitch): Seen {
+  return { name: one.region, status: one.isUp ? "up" : "down" };
+}
+
+function servesWords(now: Parameters<typeof survivalWords>[0]): string {
+  const least = leastWords(now.minRegions);
+  const because = `by default an append is in ${least}, and metadata needs most of its replicas`;
+  return `${now.isDegraded ? "Appends and reads go on. " : ""}${survivalWords(now)}: ${because}.`;
 }
 
 /** Every read begins with metadata, whose keys only a majority of its replicas tells. */
@@ -44,10 +56,10 @@ function stoppedWords(metadataSpare: number, minRegions: number): string {
       "are back."
     );
   }
-  return `Appends by default need ${least(minRegions)} and answer 503 until enough are back; reads may.`;
+  return `Appends by default need ${leastWords(minRegions)} and answer 503 until enough are back; reads may.`;
 }
 
-function least(minRegions: number): string {
+function leastWords(minRegions: number): string {
   return `${minRegions} region${minRegions === 1 ? "" : "s"} or more`;
 }
 

@@ -2,7 +2,7 @@
 import type { Problem } from "../api/problem.ts";
 import { type ControlAddress, readControlFile } from "./control-file.ts";
 import type { RegionState } from "./control-server.ts";
-import { LocalError } from "./local-error.ts";
+import { LocalError, LocalNotFoundError } from "./local-error.ts";
 
 /** New storage is set up while the caller waits. */
 const TIMEOUT_MS = 30_000;
@@ -50,6 +50,8 @@ export class Control {
   async #send<T>(method: string, path: string): Promise<T> {
     const { ok, answer } = await this.#exchange<T>(method, path);
     if (ok) return answer;
+    if (answer.code === "region_not_found") throw new LocalNotFoundError("region", answer.detail);
+    if (answer.code === "bookie_not_found") throw new LocalNotFoundError("bookie", answer.detail);
     throw new LocalError(answer.detail);
   }
 

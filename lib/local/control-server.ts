@@ -3,7 +3,7 @@ import { timingSafeEqual } from "node:crypto";
 import { Hono } from "hono";
 import { problemResponse } from "../api/problem.ts";
 import { FencelineError } from "../protocol/errors.ts";
-import { LocalError } from "./local-error.ts";
+import { LocalError, LocalNotFoundError } from "./local-error.ts";
 import type { Manner } from "./region-switch.ts";
 
 export interface RegionState {
@@ -41,7 +41,9 @@ export function controlApp(cloud: ControlledCloud, token: string): Hono {
   app.put("/regions/:name/:state", async (c) => {
     const { name, state } = c.req.param();
     const known = cloud.regions().map((region) => region.name);
-    if (!known.includes(name)) throw invalid(`there is no region ${name}; there are ${known.join(", ")}`);
+    if (!known.includes(name)) {
+      throw new LocalNotFoundError("region", `there is no region ${name}; there are ${known.join(", ")}`);
+    }
     await cloud.setRegion(name, stateIn(state));
     return c.json({ regions: cloud.regions() });
   });
@@ -50,7 +52,8 @@ export function controlApp(cloud: ControlledCloud, token: string): Hono {
     const bookies = await cloud.setBookies(name, stateIn(state));
     if (bookies.length === 0) {
       const known = cloud.regions().map((region) => region.name);
-      throw invalid(
+      throw new LocalNotFoundError(
+        "bookie",
         `there is no bookie and no region ${name}; the regions are ${known.join(", ")}, ` +
           "and npx fenceline region list names their bookies",
       );
@@ -69,11 +72,16 @@ export function controlApp(cloud: ControlledCloud, token: string): Hono {
     throw invalid(`there is no ${c.req.method} ${c.req.path}`);
   });
   app.onError((thrown, c) => {
-    const error = thrown instanceof LocalError ? invalid(thrown.message) : thrown;
+    const error = thrown instanceof LocalError ? toldOverHttp(thrown) : thrown;
     const request = { requestId: crypto.randomUUID(), region: "control", method: c.req.method };
     return problemResponse(error, request);
   });
   return app;
+}
+
+function toldOverHttp(error: LocalError): FencelineError {
+  if (!(error instanceof LocalNotFoundError)) return invalid(error.message);
+  return new FencelineError(`${error.what}_not_found`, { message: error.message });
 }
 
 function stateIn(state: string): "up" | Manner {

@@ -1,4 +1,16 @@
 /** Something that the person at the laptop can mend: told without a stack. */
 export class LocalError extends Error {
-  override readonly name = "LocalError";
+  override readonly name: string = "LocalError";
+}
+
+/** What was named is not in the cloud. */
+export class LocalNotFoundError extends LocalError {
+  override readonly name = "LocalNotFoundError";
+
+  constructor(
+    readonly what: "region" | "bookie",
+    message: string,
+  ) {
+    super(message);
+  }
 }

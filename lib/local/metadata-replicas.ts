@@ -91,6 +91,8 @@ async function withoutMajority({ replicas, clock }: MetadataReplicasFields, what
     details: {
       answered_regions: names(true),
       silent_regions: names(false),
+      // A cloud may have more regions than these.
+      counted: "metadata_replicas",
       needed_regions: replicas.length === 2 ? 1 : majorityOf(replicas.length),
     },
   });

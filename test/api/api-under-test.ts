@@ -1,10 +1,11 @@
 /** The surface over fakes, and the requests that tests send. */
 import { createApi } from "../../lib/api/api.ts";
+import type { Health } from "../../lib/api/health.ts";
 import { presets } from "../../lib/api/log-config.ts";
 import type { Problem } from "../../lib/api/problem.ts";
 import { FakeLogs, here } from "./fake-log.ts";
 
-export function apiUnderTest() {
+export function apiUnderTest(health: Partial<Health> = {}) {
   const logs = new FakeLogs();
   const faults: unknown[] = [];
   const api = createApi({
@@ -19,6 +20,8 @@ export function apiUnderTest() {
       detail: "any one region may be lost",
       metadataMode: "strong",
       regions: [{ name: here, status: "up" }],
+      metadataReplicas: [{ name: here, status: "up" }],
+      ...health,
     }),
     onFault: (error) => faults.push(error),
   });

@@ -22,6 +22,7 @@ import type { LogConfig } from "../../lib/protocol/items.ts";
 import { closeLedger, type LedgerMetadata, newLedger } from "../../lib/protocol/ledger/ledger-metadata.ts";
 import { checkAppend } from "../../lib/protocol/log/append-checks.ts";
 import { batchProducer } from "../../lib/protocol/log/append-content.ts";
+import { refuseDifferences } from "../../lib/protocol/log/config-differences.ts";
 import { compareDlsn } from "../../lib/protocol/log/dlsn.ts";
 import type { EntryBatch } from "../../lib/protocol/log/entry-batches.ts";
 import type {
@@ -56,7 +57,7 @@ interface FakeLog {
 }
 
 /** So many entries, the last of which was hedged and then answered from afar. */
-function costOf(reads: number): ReadCost {
+export function costOf(reads: number): ReadCost {
   const counters = new ReadCounters();
   const plain = { attempts: 1, hedges: 0, crossRegionHedges: 0, failovers: 0 };
   for (let read = 1; read < reads; read++) counters.add({ ...plain, winner: "same-region" });
@@ -101,10 +102,8 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
     this.#failIfTold();
     const known = this.logs.get(name);
     if (known !== undefined) {
-      if (JSON.stringify(known.description.config) === JSON.stringify(config)) {
-        return { created: false, description: known.description, warnings: this.warnings };
-      }
-      throw new FencelineError("log_exists", { message: `${name} exists with another configuration` });
+      refuseDifferences(known.description, config, preferred);
+      return { created: false, description: known.description, warnings: this.warnings };
     }
     const description: LogDescription = {
       name,
@@ -233,7 +232,8 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
 
   async describeLog(name: LogName): Promise<LogDescription> {
     this.#failIfTold();
-    return this.#find(name).description;
+    const { description } = this.#find(name);
+    return this.sealed.has(name) ? { ...description, state: "sealed" } : description;
   }
 
   async listLogs(request: {
@@ -283,7 +283,9 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
   async tail(name: LogName) {
     this.#failIfTold();
     const tail = seqNum(this.#find(name).records.length);
-    return { tail, upToDate: true, sealed: this.sealed.has(name), ownerRegion: here, cost: costOf(1) };
+    const sealed = this.sealed.has(name);
+    const owner = sealed ? {} : { ownerRegion: here };
+    return { tail, upToDate: true, sealed, ...owner, cost: costOf(1) };
   }
 
   async showLedger(id: LedgerId): Promise<LedgerMetadata> {

@@ -115,7 +115,7 @@ describe("details", () => {
     [
       "unavailable",
       "none",
-      /^log orders: 1 of 3 regions answers and 2 are needed; nothing was appended; try/,
+      /^log orders: 1 of 3 metadata replicas answers and 2 are needed; nothing was appended; try/,
     ],
     [
       "unknown_outcome",
@@ -131,6 +131,7 @@ describe("details", () => {
         details: {
           answered_regions: ["us-east-1"],
           silent_regions: ["us-east-2", "us-west-2"],
+          counted: "metadata_replicas",
           needed_regions: 2,
         },
       });

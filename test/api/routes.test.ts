@@ -1,6 +1,6 @@
 /** The routes that go well, on fakes: what goes in, what comes out, which headers travel. */
 import { describe, expect, test } from "vitest";
-import { survivableRegionLosses } from "../../lib/api/health.ts";
+import { survivableRegionLosses, survivalWords } from "../../lib/api/health.ts";
 import { apiUnderTest } from "./api-under-test.ts";
 import { fakeLedgerId, secretKey } from "./fake-log.ts";
 
@@ -221,6 +221,36 @@ describe("every answer", () => {
       survivableRegionLosses({ regionsUp, minRegions, metadataSpare });
     expect([losses(3, 2, 1), losses(3, 3, 1), losses(5, 2, 1), losses(5, 2, 0)]).toEqual([1, 0, 1, 0]);
     expect([losses(2, 2, 0), losses(1, 2, -1), losses(4, 1, -1)]).toEqual([0, 0, 0]);
+  });
+
+  test("health is 503 with the same document while the region does not serve", async () => {
+    const of = async (status: "ok" | "degraded" | "unavailable") => {
+      const { send } = apiUnderTest({ status });
+      const [answer, head] = [await send("GET", "/v1/health"), await send("HEAD", "/v1/health")];
+      expect(head.status).toBe(answer.status);
+      expect(answer.headers.get("content-type")).toBe("application/json");
+      expect(await answer.json()).toMatchObject({ status, metadata_replicas: [{ name: "us-east-1" }] });
+      return answer.status;
+    };
+    expect(await of("ok")).toBe(200);
+    expect(await of("degraded")).toBe(200);
+    expect(await of("unavailable")).toBe(503);
+  });
+
+  test("the losses in words count regions that metadata does not need by themselves", () => {
+    const words = (regionsUp: string[], metadataSpare: number, metadataRegions: string[]) =>
+      survivalWords({ regionsUp, minRegions: 2, metadataSpare, metadataRegions, isDegraded: false });
+    expect(words(["a", "b", "c"], 1, ["a", "b", "c"])).toBe(
+      "Any 1 of the regions may be lost and appends and reads go on",
+    );
+    expect(words(["a", "b", "c", "d", "e"], 1, ["a", "b", "c"])).toBe(
+      "Any 1 of the regions, or any 2 of those that metadata does not need (d, e), " +
+        "may be lost and appends and reads go on",
+    );
+    expect(words(["a", "c", "d", "e"], 0, ["a", "b", "c"])).toBe(
+      "No region may be lost, save any 2 of those that metadata does not need (d, e)",
+    );
+    expect(words(["a", "b"], 0, ["a", "b"])).toBe("No region may be lost");
   });
 
   test("a query parameter that is none is refused with those that there are", async () => {

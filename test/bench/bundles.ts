@@ -19,6 +19,7 @@ import {
   type FunctionName,
 } from "../../lib/bundles/function-bundles.ts";
 import { bookieVariables, regionVariables } from "../../lib/environment.ts";
+import { oneRegion } from "../lambda/one-region.ts";
 import { atMost, type Gate, gateLines } from "./reads/gates.ts";
 
 /**
@@ -87,16 +88,7 @@ const environment = {
     access: "write",
     storageClass: "STANDARD",
   }),
-  ...regionVariables({
-    deployment: "bench",
-    logLevel: "ERROR",
-    regions: [{ region: "us-east-1", appendFunction: "append" }],
-    bookies: [{ id: "us-east-1.b1~s1", region: "us-east-1", rack: "a", functionName: "bookie" }],
-    metadata: { table: "metadata", mode: "home", homeRegion: "us-east-1", replicas: ["us-east-1"] },
-    leaseTable: "leases",
-    defaultReplication: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },
-    reads: "buffered",
-  }),
+  ...regionVariables(oneRegion),
 };
 
 async function main(isForPrograms: boolean): Promise<void> {

@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -208,6 +209,41 @@ describe("what a person installed", () => {
     rmSync(join(root, "package-lock.json"));
     expect(setUp()).toMatchObject({ status: 0, stderr: "" });
     expect(npmCalls()).toBe(0);
+  });
+});
+
+describe("node_modules that is a symbolic link", () => {
+  const a = { version: "1.0.0", integrity: "sha512-a" };
+
+  function linkTo(target: string): string {
+    mkdirSync(join(root, "elsewhere"));
+    write("elsewhere/kept", "");
+    symlinkSync(join(root, target), join(root, "node_modules"), "junction");
+    return join(root, target);
+  }
+
+  test.each([
+    ["of another version", "elsewhere", { "node_modules/a": { ...a, version: "0.9.0" } }],
+    ["without npm's record", "elsewhere", undefined],
+    ["that leads nowhere", "nowhere", undefined],
+  ])("%s is refused with what to do, and what it leads to is left alone", (_, target, installed) => {
+    const path = linkTo(target);
+    if (installed !== undefined) writeLock(installed, "elsewhere/.package-lock.json");
+    const result = setUp();
+    expect(result).toMatchObject({ status: 1, stdout: "" });
+    expect(result.stderr).toContain(`node_modules is a symbolic link to ${path}`);
+    expect(result.stderr).toMatch(/nothing was done.*Run npm ci in .*or remove the link/);
+    expect(npmCalls()).toBe(0);
+    expect(existsSync(join(root, "elsewhere/kept"))).toBe(true);
+    expect(existsSync(join(root, ".fenceline/setup.lock"))).toBe(false);
+  });
+
+  test("is used, and not written to, where it holds what the lock file names", () => {
+    linkTo("elsewhere");
+    writeLock({ "node_modules/a": a }, "elsewhere/.package-lock.json");
+    expect(setUp()).toMatchObject({ status: 0, stderr: "" });
+    expect(npmCalls()).toBe(0);
+    expect(readdirSync(join(root, "elsewhere")).sort()).toEqual([".package-lock.json", "kept"]);
   });
 });
 

@@ -131,7 +131,7 @@ describe("batches", () => {
     })();
     const batches = batchesOf(groups, limits, stop.signal);
     await batches.next();
-    const next = expect(batches.next()).rejects.toThrow("stopped while waiting for input");
+    const next = expect(batches.next()).rejects.toThrow("interrupted by SIGINT");
     stop.abort();
     await next;
   });

@@ -59,12 +59,12 @@ test("a sealed log that rules the batch out ends the doubt: it is certainly not 
   await using endpoint = await endpointWithLog();
   for (const [earlier, expected] of [
     ["not_recorded", { code: "log_sealed", sideEffects: "none" }],
-    ["not_remembered", { name: "BatchInDoubtError" }],
+    ["not_remembered", { name: "BatchInDoubtError", message: expect.stringMatching(/: sealed; as it was$/) }],
   ] as const) {
     endpoint.faults.push("request lost");
     endpoint.logs.failure = new FencelineError("log_sealed", {
       message: "sealed",
-      details: { earlier_attempts: earlier },
+      details: { earlier_attempts: earlier, earlier_attempts_detail: "as it was" },
     });
     const producer = producerOf(endpoint, 5_000, earlier);
     await expect(producer.append(bytes("a"))).rejects.toMatchObject(expected);

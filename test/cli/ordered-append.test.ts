@@ -172,7 +172,7 @@ describe("resume", () => {
     const append = appendTo(endpoint, "resume", 0);
     append.presentUpTo(2);
     await expect(append.append(bytes("a", "b", "c"))).rejects.toThrow(
-      /record 1 of log orders is not what was given as number 2/,
+      /holds something else at seq_num 1, where record no. 2 of the input belongs \(no. 1 at seq_num 0\)/,
     );
     expect(endpoint.bodies("orders")).toEqual(["a", "X"]);
   });

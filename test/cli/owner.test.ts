@@ -16,7 +16,7 @@ describe("owner", () => {
     });
     expect(await fenceline("owner transfer orders --to us-west-2")).toMatchObject({
       code: 0,
-      out: "orders is owned by us-west-2, in segment 4\n",
+      out: "orders is owned by us-west-2, in epoch 4\n",
     });
     expect((await fenceline("owner prefer orders us-east-1")).out).toBe("orders prefers us-east-1\n");
     expect((await fenceline("owner prefer orders")).out).toBe("orders prefers no region\n");
@@ -58,10 +58,10 @@ describe("verify", () => {
     expect({ code, err, report }).toMatchObject({
       code: 0,
       err: "",
-      report: { passed: true, violationCount: 0, logs: 2, unknown: 0, refused: 0 },
+      report: { passed: true, violation_count: 0, logs: 2, unknown: 0, refused: 0 },
     });
     expect(report.acknowledged).toBe(report.records);
-    expect(report.strongReads).toBe(report.acknowledged);
+    expect(report.strong_reads).toBe(report.acknowledged);
     expect((await running.client("us-east-1").listLogs({ prefix: "verify-" })).logs).toEqual([]);
     const text = await run([...args, "--follow-owner", "--keep"]);
     expect(text.out).toMatch(/^passed: 0 violations\nlogs +2, with .*longest gap/s);

@@ -91,7 +91,12 @@ describe("create", () => {
       expect.stringContaining("--write-quorum, --min-regions are"),
     ]);
     const both = await fenceline(`create x --preset economy ${sizes}`);
-    expect([both.code, both.err]).toEqual([2, expect.stringContaining("not both")]);
+    expect([both.code, both.err]).toEqual([
+      2,
+      expect.stringContaining("leave out --ensemble, --write-quorum,"),
+    ]);
+    const one = await fenceline("create x --preset economy --ack-quorum 2");
+    expect([one.code, one.err]).toEqual([2, expect.stringContaining("leave out --ack-quorum, or give all")]);
     const disordered = sizes.replace("--ack-quorum 3", "--ack-quorum 5");
     expect((await fenceline(`create x ${disordered}`)).code).toBe(2);
     expect(endpoint.logs.logs.size).toBe(1);

@@ -142,7 +142,7 @@ describe("verify --outputs", () => {
   ])("%s are asked with signed requests", async (_, flags, scopes) => {
     const { code, out, err } = await verify("--outputs", outputs, ...flags);
     expect([code, err]).toEqual([0, ""]);
-    expect(JSON.parse(out)).toMatchObject({ passed: true, violationCount: 0, strongReadsFailed: 0 });
+    expect(JSON.parse(out)).toMatchObject({ passed: true, violation_count: 0, strong_reads_failed: 0 });
     expect([...front.scopes.keys()].sort()).toEqual(scopes);
   });
 
@@ -159,6 +159,6 @@ describe("verify --outputs", () => {
       expect([code, err]).toEqual([2, expect.stringContaining("--outputs")]);
     }
     const unknown = await verify("--outputs", outputs, "--region", "eu-west-1");
-    expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining("no region eu-west-1")]);
+    expect([unknown.code, unknown.err]).toEqual([4, expect.stringContaining("no region eu-west-1")]);
   });
 });

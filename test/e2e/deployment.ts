@@ -10,7 +10,6 @@
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import type { VerifyReport } from "../../lib/client/verify/report.ts";
 import { ScratchDirectory } from "../adapters/scratch-directory.ts";
 import { run } from "../cli/run-command.ts";
 import { DeployedCloud } from "./aws/deployed-cloud.ts";
@@ -86,8 +85,8 @@ async function verifyAll(outputs: string): Promise<void> {
     const { code, out, err } = await run([...args, "--json"]);
     process.stdout.write(`${out}${err}`);
     if (code === 0) return;
-    const report = out === "" ? undefined : (JSON.parse(out) as VerifyReport);
-    if (report?.violationCount !== 0) throw new Error(`fenceline verify ended with ${code}: ${err}`);
+    const report = out === "" ? undefined : (JSON.parse(out) as { violation_count: number });
+    if (report?.violation_count !== 0) throw new Error(`fenceline verify ended with ${code}: ${err}`);
   }
   throw new Error("fenceline verify saw too little, however long it looked");
 }

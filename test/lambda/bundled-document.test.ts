@@ -8,17 +8,9 @@ import { expect, test } from "vitest";
 import { BUNDLE_FILE, bundleFunctions } from "../../lib/bundles/function-bundles.ts";
 import { regionVariables } from "../../lib/environment.ts";
 import { apiUnderTest } from "../api/api-under-test.ts";
+import { oneRegion } from "./one-region.ts";
 
-const environment = regionVariables({
-  deployment: "bundled",
-  logLevel: "ERROR",
-  regions: [{ region: "us-east-1", appendFunction: "append" }],
-  bookies: [{ id: "us-east-1.b1~s1", region: "us-east-1", rack: "a", functionName: "bookie" }],
-  metadata: { table: "metadata", mode: "home", homeRegion: "us-east-1", replicas: ["us-east-1"] },
-  leaseTable: "leases",
-  defaultReplication: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },
-  reads: "buffered",
-});
+const environment = regionVariables(oneRegion);
 
 const event = { httpMethod: "GET", path: "/v1/openapi.json", headers: {}, requestContext: {}, body: null };
 

@@ -6,32 +6,15 @@ import {
   FORWARD_WAITS,
   lambdaClient,
 } from "../../lib/adapters/aws/aws-clients.ts";
-import type { RegionSettings } from "../../lib/environment.ts";
 import { regionWorld } from "../../lib/lambda/region-world.ts";
 import { bookieId, entryId, ledgerId, logIncarnation, region } from "../../lib/protocol/ids.ts";
 import { dynamoError, inOrder, ScriptedService } from "../adapters/aws/scripted-service.ts";
-
-const bookie = {
-  id: "us-east-1.b1~s1",
-  region: "us-east-1",
-  rack: "use1-az1",
-  functionName: "glog-bookie-b1",
-};
-const settings: RegionSettings = {
-  deployment: "glog",
-  logLevel: "ERROR",
-  regions: [{ region: "us-east-1", appendFunction: "glog-append" }],
-  bookies: [bookie],
-  metadata: { table: "glog-metadata", mode: "home", homeRegion: "us-east-1", replicas: ["us-east-1"] },
-  leaseTable: "glog-leases",
-  defaultReplication: { ensembleSize: 1, writeQuorum: 1, ackQuorum: 1, minRegions: 1 },
-  reads: "buffered",
-};
+import { oneRegion } from "./one-region.ts";
 
 function worldOver(status: number, name: string) {
   const lambda = (where: string, _waits: ClientWaits) =>
     lambdaClient(where, FORWARD_WAITS, new ScriptedService(inOrder(dynamoError(status, name))).config);
-  const world = regionWorld(settings, "us-west-2", "append", { ...awsClients, lambda });
+  const world = regionWorld(oneRegion, "us-west-2", "append", { ...awsClients, lambda });
   const logged = vi.spyOn(world.trace.logger, "error").mockImplementation(() => undefined);
   const counted = vi.spyOn(world.trace, "count").mockImplementation(() => undefined);
   return { world, logged, counted };
@@ -47,7 +30,7 @@ const calls = [
 ] as const;
 
 function readSlot({ ports }: ReturnType<typeof worldOver>["world"]) {
-  return ports.bookies.bookie(bookieId(bookie.id)).read(ledgerId(1), entryId(0));
+  return ports.bookies.bookie(bookieId("us-east-1.b1~s1")).read(ledgerId(1), entryId(0));
 }
 
 test.each(calls)("L2: a call %s that is denied", async (_, call) => {

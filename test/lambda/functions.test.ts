@@ -1,6 +1,10 @@
 /** What a region's functions do beside the work they are asked for. */
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { regionHealth } from "../../lib/lambda/region-health.ts";
+import type { RegionWorld } from "../../lib/lambda/region-world.ts";
+import { region } from "../../lib/protocol/ids.ts";
 import { readRegistry } from "../../lib/protocol/placement/registry.ts";
+import type { MetadataStore } from "../../lib/protocol/ports.ts";
 import { REGIONS, Regions } from "./regions-in-memory.ts";
 
 const [EAST, WEST] = REGIONS;
@@ -22,6 +26,50 @@ describe("append", { timeout: 60_000 }, () => {
     expect(regions.leases.get(WEST)?.last).toBeUndefined();
     const { body } = await regions.ask(EAST, "GET", "/v1/logs/orders/segments");
     expect(body.segments).toHaveLength(1);
+  });
+});
+
+describe("health", { timeout: 60_000 }, () => {
+  const seen = (status: "up" | "down") => ({ name: WEST, status });
+  const up = { name: EAST, status: "up" };
+
+  it("counts regions and metadata replicas each for themselves", async () => {
+    const found = regions.worlds.get(`read ${EAST}`) as RegionWorld;
+    const silent = { get: () => Promise.reject(new Error("silent")) } as unknown as MetadataStore;
+    const world = (mode: object, west: MetadataStore = found.ports.metadata): RegionWorld => ({
+      ...found,
+      settings: { metadata: mode, regions: REGIONS.map((name) => ({ region: name })) } as never,
+      replicas: [
+        { region: region(EAST), store: found.ports.metadata },
+        { region: region(WEST), store: west },
+      ],
+    });
+    const witness = { mode: "strong", witnessRegion: "us-east-2" };
+    expect(await regionHealth(world(witness))).toMatchObject({
+      status: "ok",
+      detail: "No region may be lost.",
+      regions: [up, seen("up")],
+      metadataReplicas: [up, seen("up")],
+    });
+    expect(await regionHealth(world(witness, silent))).toMatchObject({
+      status: "degraded",
+      regions: [up, seen("up")],
+      metadataReplicas: [up, seen("down")],
+    });
+    for (const n of [1, 2, 3]) regions.moods.set(`${WEST}.b${n}~s${n}`, "down");
+    expect(await regionHealth(world({ mode: "home", homeRegion: EAST }))).toMatchObject({
+      status: "unavailable",
+      regions: [up, seen("down")],
+      metadataReplicas: [up, seen("up")],
+    });
+  });
+
+  it("is 503 when appends are refused", async () => {
+    // In this world nobody told the functions of any region.
+    expect(await regions.ask(EAST, "GET", "/v1/health")).toMatchObject({
+      status: 503,
+      body: { status: "unavailable" },
+    });
   });
 });
 

@@ -8,7 +8,6 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { encodeAppendCall } from "../../lib/adapters/aws/append-call.ts";
 import { dynamoDbClient, lambdaClient } from "../../lib/adapters/aws/aws-clients.ts";
 import { SystemRandom } from "../../lib/adapters/node/system-random.ts";
-import type { RegionSettings } from "../../lib/environment.ts";
 import { AppendFunction } from "../../lib/lambda/append-function.ts";
 import { AuditorFunction } from "../../lib/lambda/auditor-function.ts";
 import { regionWorld } from "../../lib/lambda/region-world.ts";
@@ -21,17 +20,7 @@ import {
   type ScriptedRequest,
   ScriptedService,
 } from "../adapters/aws/scripted-service.ts";
-
-const settings: RegionSettings = {
-  deployment: "started",
-  logLevel: "ERROR",
-  regions: [{ region: "us-east-1", appendFunction: "append" }],
-  bookies: [{ id: "us-east-1.b1~s1", region: "us-east-1", rack: "a", functionName: "bookie" }],
-  metadata: { table: "metadata", mode: "home", homeRegion: "us-east-1", replicas: ["us-east-1"] },
-  leaseTable: "leases",
-  defaultReplication: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },
-  reads: "buffered",
-};
+import { oneRegion } from "./one-region.ts";
 
 const empty = json({ Items: [], Count: 0 });
 /** A refusal that is not tried again by itself. */
@@ -48,7 +37,7 @@ function started(registry: Script) {
   const script: Script = (request) => (partitionOf(request) === undefined ? json({}) : registry(request));
   const service = new ScriptedService(script);
   const world = (stage: string) =>
-    regionWorld(settings, "us-east-1", stage, {
+    regionWorld(oneRegion, "us-east-1", stage, {
       dynamoDb: (region, waits) => dynamoDbClient(region, waits, service.config),
       lambda: (region, waits) => lambdaClient(region, waits, service.config),
     });

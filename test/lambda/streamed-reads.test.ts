@@ -5,7 +5,6 @@
 import { PassThrough, type Writable } from "node:stream";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { RegionSettings } from "../../lib/environment.ts";
 import { answerHttp, httpAnswer, isOfGateway } from "../../lib/lambda/http-requests.ts";
 import { ReadFunction } from "../../lib/lambda/read-function.ts";
 import { regionWorld } from "../../lib/lambda/region-world.ts";
@@ -18,18 +17,10 @@ import {
   streamAnswer,
 } from "../../lib/lambda/response-stream.ts";
 import { apiUnderTest } from "../api/api-under-test.ts";
+import { oneRegion } from "./one-region.ts";
 
 const context = {} as Context;
-const settings: RegionSettings = {
-  deployment: "glog",
-  logLevel: "ERROR",
-  regions: [{ region: "us-east-1", appendFunction: "glog-append" }],
-  bookies: [{ id: "us-east-1.b1~s1", region: "us-east-1", rack: "a", functionName: "glog-reader-b1" }],
-  metadata: { table: "glog-metadata", mode: "home", homeRegion: "us-east-1", replicas: ["us-east-1"] },
-  leaseTable: "glog-leases",
-  defaultReplication: { ensembleSize: 1, writeQuorum: 1, ackQuorum: 1, minRegions: 1 },
-  reads: "stream",
-};
+const settings = { ...oneRegion, reads: "stream" } as const;
 const MB = 1_024 * 1_024;
 /** What Lambda takes of an answer that is given whole. */
 const WHOLE_BYTES_MAX = 6 * MB;

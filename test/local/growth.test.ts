@@ -117,7 +117,11 @@ describe("a region", () => {
       expect(await running.bodies("us-east-1", "orders")).toEqual(["a"]);
       // Two of three regions would do for appends, but metadata has one replica, as when the cloud began.
       const health = await (await fetch(`${running.url("us-east-2")}/v1/health`)).json();
-      expect(health).toMatchObject({ survivable_region_losses: 0 });
+      expect(health).toMatchObject({
+        survivable_region_losses: 0,
+        detail: expect.stringContaining("of those that metadata does not need (us-east-2, us-west-2)"),
+        metadata_replicas: [{ name: "us-east-1", status: "up" }],
+      });
     }
     expect(await cloudFile(running)).toMatchObject({ setUp: true, replicas: 1 });
     expect(running.cloud.warnings).toEqual([]);
@@ -361,13 +365,12 @@ describe("what cannot be added is told", () => {
     expect(JSON.parse(bookie.out)).toEqual({ added: [expect.stringMatching(/^b\.b4~/)] });
     const [added] = (await running.client("b").regions()).regions;
     expect(added?.bookies.map((one) => one.rack)).toEqual(["a", "b", "a", "c"]);
-    for (const wrong of [
-      "region b add",
-      "region c add --bookies 21",
-      "bookie add d",
-      "bookie add b --rack C",
-    ]) {
+    for (const wrong of ["region b add", "region c add --bookies 21", "bookie add b --rack C"]) {
       expect(await local(wrong)).toMatchObject({ code: 2, out: "" });
+    }
+    for (const nowhere of ["bookie add d", "region d down", "bookie down d"]) {
+      const { code, err } = await local(nowhere);
+      expect([code, err]).toEqual([4, expect.stringMatching(/there is no (bookie and no )?region d/)]);
     }
     expect(running.cloud.regions()).toHaveLength(2);
   });

@@ -37,7 +37,7 @@ describe("three replicas", () => {
     await expect(write()).rejects.toMatchObject({
       code: "insufficient_regions",
       sideEffects: "none",
-      details: { answered_regions: ["a"], silent_regions: ["b", "c"] },
+      details: { answered_regions: ["a"], silent_regions: ["b", "c"], counted: "metadata_replicas" },
     });
     expect(await store.get(key, "consistent")).toBeUndefined();
     await expect(view.get(key, "consistent")).rejects.toMatchObject({ code: "insufficient_regions" });

@@ -70,15 +70,19 @@ describe.each(["refusing", "hanging"] as const)("%s", (manner) => {
       side_effects: "none",
       ...regions,
     });
-    expect(refused.problem.detail).toMatch(/^log orders: 1 of 3 regions answers.*; nothing was appended; /);
+    expect(refused.problem.detail).toMatch(
+      /^log orders: 1 of 3 metadata replicas answers.*; nothing was appended; /,
+    );
     const read = await problemOf(east.tail("orders"));
     expect(read.problem).toMatchObject({ status: 503, side_effects: "none", ...regions });
-    const health = await (await fetch(`${running.url("us-east-1")}/v1/health`)).json();
-    expect(health).toMatchObject({
+    const health = await fetch(`${running.url("us-east-1")}/v1/health`);
+    expect(health.status).toBe(503);
+    expect(await health.json()).toMatchObject({
       status: "unavailable",
       survivable_region_losses: 0,
       detail: expect.stringContaining("local reads too, answer 503"),
     });
+    expect(await east.region()).toBe("us-east-1");
     const local = await problemOf(east.tail("orders", "local"));
     expect(local.problem).toMatchObject({ status: 503, code: "insufficient_regions", side_effects: "none" });
     await running.cloud.setRegion("us-west-2", "up");

@@ -2,13 +2,15 @@
 import type { Clock, Timer } from "../../lib/protocol/ports.ts";
 
 interface Due {
-  readonly atMs: number;
+  atMs: number;
   readonly order: number;
   readonly fire: () => void;
 }
 
 export class TestClock implements Clock {
   #nowMs = 1_800_000_000_000;
+  /** How long hosts were suspended, all together. */
+  #stoodStillMs = 0;
   #order = 0;
   #due: Due[] = [];
 
@@ -20,7 +22,7 @@ export class TestClock implements Clock {
   }
 
   monotonicMs(): number {
-    return this.#nowMs;
+    return this.#nowMs - this.#stoodStillMs;
   }
 
   get pendingTimers(): number {
@@ -44,6 +46,13 @@ export class TestClock implements Clock {
   /** `durationMs` pass at one stroke, as for a frozen process: no timer fires before something runs again. */
   jump(durationMs: number): void {
     this.#nowMs += durationMs;
+  }
+
+  /** As `jump`, on hosts that are suspended: their monotonic time stands still, and so do their timers. */
+  suspend(durationMs: number): void {
+    this.jump(durationMs);
+    this.#stoodStillMs += durationMs;
+    for (const due of this.#due) due.atMs += durationMs;
   }
 
   /** Lets `durationMs` pass, timer by timer. */

@@ -10,8 +10,9 @@ import { acknowledgedKept } from "./checkers/acknowledged-kept.ts";
 import type { Checker } from "./checkers/checker.ts";
 import { oneOwner } from "./checkers/one-owner.ts";
 import { positionsTold } from "./checkers/positions-told.ts";
+import { warmAppendsAskNothing } from "./checkers/warm-appends-ask-nothing.ts";
 import type { Answer, Operation, Request } from "./history.ts";
-import type { Observer } from "./observations.ts";
+import type { FunctionCall, Observer } from "./observations.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import type { World } from "./world.ts";
 
@@ -109,5 +110,50 @@ describe("one-owner", () => {
     const by = (of: string) => said(oneOwner, world, (one) => one.emitted?.(confirmed(0), process(of)));
     expect(by("east")).toEqual([]);
     expect(by("west")).toHaveLength(1);
+  });
+});
+
+describe("warm-appends-ask-nothing", () => {
+  const instance = process("east");
+  const call = (kind: FunctionCall["kind"]): FunctionCall =>
+    ({ process: instance, kind, isForwarded: false, request: { log: "orders", records: [] } }) as never;
+  const ack = { epoch: 1, ownerRegion: "east", duplicate: false };
+
+  /** An append, then what happens to the instance meanwhile, then another append that asks for `partition`. */
+  const second = (partition: string, meanwhile: (one: Observer) => void = () => {}) => {
+    const scheduler = { nowMs: 100_000 };
+    return said(warmAppendsAskNothing, { scheduler }, (one) => {
+      const append = (asks?: string) => {
+        const made = call("append");
+        one.functionCalled?.(made, { kind: "began" });
+        if (asks !== undefined) one.metadataAsked?.(instance, asks);
+        one.functionCalled?.(made, { kind: "answered", value: ack });
+      };
+      const item = { kind: "log-name", name: "orders", log: "a1" };
+      one.metadataChanged?.({ after: { item } } as never);
+      append();
+      meanwhile(one);
+      scheduler.nowMs += 1_000;
+      append();
+      append(partition);
+    });
+  };
+
+  test("objects to a request about the log, not to what a trim of another left behind", () => {
+    for (const partition of ["name#orders", "segments#a1", "log#a1", "ledger#7", "directory#3"]) {
+      expect(second(partition), partition).toEqual(["writer of east asked 1 times in a warm append"]);
+    }
+    for (const partition of ["name#others", "segments#b2", "log#b2"]) {
+      expect(second(partition), partition).toEqual([]);
+    }
+  });
+
+  test("does not judge an instance in which a call was given up lately", () => {
+    const fails = (one: Observer) => {
+      const trim = call("keep");
+      one.functionCalled?.(trim, { kind: "began" });
+      one.functionCalled?.(trim, { kind: "failed", error: "timeout" });
+    };
+    expect(second("segments#a1", fails)).toEqual([]);
   });
 });

@@ -1,14 +1,13 @@
 /** What regions ask of each other about a log's owner, and positions and acknowledgements, as they travel. */
 import { type JsonFields, type JsonObject, readObject } from "../../formats/json-fields.ts";
 import { entryId, logName, type Region, region, segmentNumber, seqNum } from "../../protocol/ids.ts";
-import type { OwnerRequest } from "../../protocol/log/log-ports.ts";
+import type { OwnerRequest, TakeOverRequest } from "../../protocol/log/log-ports.ts";
 import type { AppendAck, Ownership, RecordPosition } from "../../protocol/log/operations.ts";
 
 export function encodeOwnerRequest(request: OwnerRequest): JsonObject {
   const head = { kind: request.kind, log: request.log };
   if (request.kind === "hand-over") return { ...head, to: request.to };
-  if (request.kind === "take-over" && request.from !== undefined) return { ...head, from: request.from };
-  return head;
+  return request.kind === "take-over" ? { ...head, ...takenFrom(request) } : head;
 }
 
 export function decodeOwnerRequest(fields: JsonFields): OwnerRequest {
@@ -16,7 +15,15 @@ export function decodeOwnerRequest(fields: JsonFields): OwnerRequest {
   const log = logName(fields.text("log"));
   if (kind === "hand-over") return { kind, log, to: region(fields.text("to")) };
   if (kind === "settle") return { kind, log };
-  return { kind, log, ...optionalRegion(fields, "from") };
+  return { kind, log, ...optionalRegion(fields, "from"), ...optionalEpoch(fields) };
+}
+
+function takenFrom({ from, epoch }: TakeOverRequest): JsonObject {
+  return { ...(from === undefined ? {} : { from }), ...(epoch === undefined ? {} : { epoch }) };
+}
+
+function optionalEpoch(fields: JsonFields): Pick<Ownership, "epoch"> {
+  return fields.has("epoch") ? { epoch: segmentNumber(fields.integer("epoch", 1)) } : {};
 }
 
 export function encodeOwnership({ owner, epoch, preferred }: Ownership): JsonObject {
@@ -30,7 +37,7 @@ export function encodeOwnership({ owner, epoch, preferred }: Ownership): JsonObj
 export function decodeOwnership(fields: JsonFields): Ownership {
   return {
     ...optionalRegion(fields, "owner"),
-    ...(fields.has("epoch") ? { epoch: segmentNumber(fields.integer("epoch", 1)) } : {}),
+    ...optionalEpoch(fields),
     ...optionalRegion(fields, "preferred"),
   };
 }

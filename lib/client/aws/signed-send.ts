@@ -1,7 +1,7 @@
 /** Requests to a deployed REST API, signed with AWS Signature Version 4. */
 import { createHash, createHmac, type Hash } from "node:crypto";
 import { SignatureV4 } from "@smithy/signature-v4";
-import { RequestError } from "../client-errors.ts";
+import { NotSentError } from "../client-errors.ts";
 import type { SendHttp } from "../http-words.ts";
 import type { CredentialSource } from "./credential-chain.ts";
 
@@ -14,10 +14,8 @@ export interface SigningFields {
 const SERVICE = "execute-api";
 
 /** Signed for a region that the address is not in: AWS would refuse it as forged, so it is not sent. */
-export class WrongRegionError extends RequestError {
+export class WrongRegionError extends NotSentError {
   override readonly name = "WrongRegionError";
-  readonly retryable = false;
-  readonly sideEffects = "none";
 }
 
 export function signedSend({ region, credentials }: SigningFields): SendHttp {

@@ -13,6 +13,7 @@ import { unavailable } from "../errors.ts";
 import type { BookieId, EntryId, LedgerId } from "../ids.ts";
 import { isIdentical, sameContent } from "../ledger/entry.ts";
 import { limits } from "../limits.ts";
+import { isWithin, type Moment, momentNow } from "../moment.ts";
 import type {
   AddAnswer,
   Bookie,
@@ -55,11 +56,8 @@ export class StoredBookie implements Bookie {
   readonly #storage: string;
   readonly #store: EntryStore;
   readonly #clock: Clock;
-  /**
-   * When the identity was last checked and found good, by both clocks, since either may stand still in a
-   * process that is frozen; trusted by tail reads only.
-   */
-  #identityCheckedAt: { readonly wallMs: number; readonly monotonicMs: number } | undefined;
+  /** When the identity was last checked and found good; trusted by tail reads only. */
+  #identityCheckedAt: Moment | undefined;
 
   constructor(fields: StoredBookieFields) {
     this.id = fields.id;
@@ -167,9 +165,8 @@ export class StoredBookie implements Bookie {
     const slot = slotKey(ledgerId, entryId);
     const put = await this.#store.putIfAbsent(slot, TOMBSTONE);
     const sealed = put === "stored" || (await this.#occupant(slot)).kind === "tombstone";
-    if (!sealed) return { kind: "occupied" };
-    await this.#checkIdentity();
-    return { kind: "sealed" };
+    await this.#checkIdentity(); // "occupied" too: by a Recovered copy it may count as sealed (15)
+    return { kind: sealed ? "sealed" : "occupied" };
   }
 
   async deleteEntries(ledgerId: LedgerId, through: EntryId): Promise<void> {
@@ -208,15 +205,12 @@ export class StoredBookie implements Bookie {
 
   #isIdentityFresh(): boolean {
     const checkedAt = this.#identityCheckedAt;
-    if (checkedAt === undefined) return false;
-    const { wallMs, monotonicMs } = checkedAt;
-    const agesMs = [this.#clock.nowMs() - wallMs, this.#clock.monotonicMs() - monotonicMs];
-    return agesMs.every((ageMs) => ageMs >= 0 && ageMs < limits.identityCheckAgeMaxMs);
+    return checkedAt !== undefined && isWithin(this.#clock, checkedAt, limits.identityCheckAgeMaxMs);
   }
 
   /** Rejects unless the storage is the one that this bookie's id names: then every answer is unknown (B4). */
   async #checkIdentity(): Promise<void> {
-    const checkedAt = { wallMs: this.#clock.nowMs(), monotonicMs: this.#clock.monotonicMs() };
+    const checkedAt = momentNow(this.#clock);
     const marker = await this.#store.get({ kind: "incarnation" });
     if (marker?.kind !== "incarnation" || marker.storage !== this.#storage) {
       throw unavailable(

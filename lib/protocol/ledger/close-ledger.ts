@@ -4,9 +4,9 @@
  * Where either does not go through, the writer recovers its own ledger like anybody else. May run twice.
  */
 import { FencelineError } from "../errors.ts";
-import { type EntryId, nextEntry } from "../ids.ts";
+import { type EntryId, type LedgerId, nextEntry } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
-import type { Versioned } from "../ports.ts";
+import type { Bookie, SealAnswer, Versioned } from "../ports.ts";
 import { updateItem } from "../update-item.ts";
 import { askBookie, entryCall } from "./ask-bookie.ts";
 import {
@@ -48,14 +48,15 @@ export async function closeCleanly(
   });
 }
 
-/**
- * SEAL(l): true once NEG bookies of the next entry's write set hold a Tombstone there. An occupied slot is
- * not sealed.
- */
+/** Seals one bookie's slot and says if it is sealed then. */
+export type SealSlot = (bookie: Bookie, ledgerId: LedgerId, slot: EntryId) => Promise<SealAnswer>;
+
+/** SEAL(l): true once NEG bookies of the next entry's write set hold a Tombstone there. */
 export async function sealEnd(
   ports: LedgerPorts,
   ledger: LedgerMetadata,
   lastEntry: EntryId,
+  sealSlot: SealSlot = (bookie, ledgerId, slot) => bookie.seal(ledgerId, slot),
 ): Promise<boolean> {
   const slot = nextEntry(lastEntry);
   const set = writeSet(slot, fragmentAt(ledger, slot), ledger.replication);
@@ -68,7 +69,7 @@ export async function sealEnd(
         ledgerId: ledger.ledgerId,
         bookie,
         what: entryCall("seal", slot),
-        call: (port) => port.seal(ledger.ledgerId, slot),
+        call: (port) => sealSlot(port, ledger.ledgerId, slot),
       }).then((answer) => {
         answered += 1;
         if (answer.kind === "sealed") sealed += 1;

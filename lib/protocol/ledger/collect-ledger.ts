@@ -10,16 +10,16 @@
  *    there and closed the ledger, and one that found a copy, Recovered copies may have taken the place of the
  *    Tombstones (rule 4). They seal as well: an add finds the slot taken (rule 2), and no reader counts them.
  */
-import { type BookieId, type LedgerId, nextEntry } from "../ids.ts";
+import type { BookieId, LedgerId } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import type { Bookie } from "../ports.ts";
 import { removeItem } from "../update-item.ts";
-import { askBookie, entryCall } from "./ask-bookie.ts";
-import { type DeletedLedger, fragmentAt } from "./ledger-metadata.ts";
+import { askBookie } from "./ask-bookie.ts";
+import { type SealSlot, sealEnd } from "./close-ledger.ts";
+import type { DeletedLedger } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
-import { negativeQuorum, writeSet } from "./write-set.ts";
 
 export type SweepAnswer =
   | { readonly kind: "swept" }
@@ -34,7 +34,7 @@ export type SweepAnswer =
 export async function sweepEntries(ports: LedgerPorts, id: LedgerId): Promise<SweepAnswer> {
   const ledger = await readDeleted(ports, id);
   if (ledger === undefined) return { kind: "not-deleted" };
-  if (!(await isSealed(ports, ledger))) return { kind: "not-sealed" };
+  if (!(await sealEnd(ports, ledger, ledger.lastEntry, sealOrFind))) return { kind: "not-sealed" };
   const silent = await sweep(ports, ledger, "sweep entries", (bookie) =>
     bookie.deleteEntries(id, ledger.lastEntry),
   );
@@ -60,25 +60,13 @@ export async function sweepSeal(
   return { kind: "swept" };
 }
 
-/** C4. Seals the end where nothing does yet. */
-async function isSealed(ports: LedgerPorts, ledger: DeletedLedger): Promise<boolean> {
-  const { ledgerId, replication } = ledger;
-  const slot = nextEntry(ledger.lastEntry);
-  const ask = (bookie: BookieAddress) =>
-    askBookie(ports, {
-      ledgerId,
-      bookie,
-      what: entryCall("seal", slot),
-      call: async (port) => {
-        if ((await port.seal(ledgerId, slot)).kind === "sealed") return { kind: "sealed" } as const;
-        const there = await port.recoveryRead(ledgerId, slot);
-        const isTaken = there.kind === "tombstone" || there.copy === "recovered";
-        return isTaken ? ({ kind: "sealed" } as const) : ({ kind: "open" } as const);
-      },
-    });
-  const answers = await Promise.all(writeSet(slot, fragmentAt(ledger, slot), replication).map(ask));
-  return answers.filter(({ kind }) => kind === "sealed").length >= negativeQuorum(replication);
-}
+/** C4. A slot that holds a seal, or a copy that seals as well. */
+const sealOrFind: SealSlot = async (bookie, ledgerId, slot) => {
+  const answer = await bookie.seal(ledgerId, slot);
+  if (answer.kind === "sealed") return answer;
+  const there = await bookie.recoveryRead(ledgerId, slot);
+  return { kind: there.kind === "tombstone" || there.copy === "recovered" ? "sealed" : "occupied" };
+};
 
 /** C1. */
 async function readDeleted(ports: LedgerPorts, id: LedgerId): Promise<DeletedLedger | undefined> {

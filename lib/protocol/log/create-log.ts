@@ -11,7 +11,9 @@ import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import { limits } from "../limits.ts";
 import type { LogAdmission } from "../placement/admit-log.ts";
 import { removeItem, updateItem } from "../update-item.ts";
+import { refuseDifferences } from "./config-differences.ts";
 import type { LogDescription } from "./operations.ts";
+import { lastItem } from "./segments.ts";
 
 export interface LogCreation {
   readonly created: boolean;
@@ -38,17 +40,14 @@ export async function createLog(
     const named = (await ports.metadata.get(logNameKey(name), "consistent"))?.item;
     if (named?.kind === "log-name") {
       const found = await readLog(ports, named.log);
-      if (found !== undefined) {
-        checkPreference(found, preferred);
-        return await existing(ports, found, config, askAdmission);
-      }
+      if (found !== undefined) return await existing(ports, found, { config, preferred, askAdmission });
     }
     const warnings = admitted(askAdmission());
     const dead = named?.kind === "log-name" ? named.log : undefined;
     const item = await putLog(ports, name, config, preferred);
     if (await takeName(ports, item, dead)) {
       await listInDirectory(ports, name, "afresh");
-      return { created: true, description: describe(item), warnings };
+      return { created: true, description: describedAs(item.state, item), warnings };
     }
   }
   throw new FencelineError("not_ready", {
@@ -57,8 +56,17 @@ export async function createLog(
   });
 }
 
-export function describe(item: LogItem): LogDescription {
-  const { name, log, config, state, trimPoint, createdAtMs, preferredRegion } = item;
+/** Reads consistently whether the log has an end: its item does not say. */
+export async function describe(
+  { metadata }: Pick<CreatePorts, "metadata">,
+  item: LogItem,
+): Promise<LogDescription> {
+  const last = await lastItem(metadata, item.log, "consistent");
+  return describedAs(last?.kind === "end" ? "sealed" : item.state, item);
+}
+
+function describedAs(state: LogDescription["state"], item: LogItem): LogDescription {
+  const { name, log, config, trimPoint, createdAtMs, preferredRegion } = item;
   const preference = preferredRegion === undefined ? {} : { preferredRegion };
   return { name, log, config, state, trimPoint, createdAtMs, ...preference };
 }
@@ -80,37 +88,24 @@ function admitted(admission: LogAdmission): readonly string[] {
   });
 }
 
-function checkPreference(found: LogItem, preferred: Region | undefined): void {
-  if (preferred === undefined || found.preferredRegion === preferred) return;
-  throw new FencelineError("log_exists", {
-    message:
-      `log ${JSON.stringify(found.name)} exists and prefers ${found.preferredRegion ?? "no region"}, not ` +
-      `${preferred}; change that by itself, or leave it out here`,
-  });
-}
-
 async function existing(
   ports: CreatePorts,
   found: LogItem,
-  config: LogConfig,
-  askAdmission: () => LogAdmission,
+  asked: {
+    readonly config: LogConfig;
+    readonly preferred: Region | undefined;
+    readonly askAdmission: () => LogAdmission;
+  },
 ): Promise<LogCreation> {
-  const name = JSON.stringify(found.name);
   if (found.state !== "active") {
+    const name = JSON.stringify(found.name);
     throw new FencelineError("not_ready", { message: `log ${name} is being deleted; create it again later` });
   }
-  if (!sameConfig(found.config, config)) {
-    throw new FencelineError("log_exists", {
-      message:
-        `log ${name} exists with another configuration: it has ${JSON.stringify(found.config)}, and ` +
-        `${JSON.stringify(config)} was given; give the same one or choose another name`,
-      details: { config: found.config },
-    });
-  }
+  refuseDifferences(found, asked.config, asked.preferred);
   await listInDirectory(ports, found.name, "if missing");
-  const admission = askAdmission();
+  const admission = asked.askAdmission();
   const warnings = admission.kind === "accepted" ? admission.warnings : [admission.reason];
-  return { created: false, description: describe(found), warnings };
+  return { created: false, description: await describe(ports, found), warnings };
 }
 
 async function putLog(
@@ -187,18 +182,6 @@ async function readLog(ports: CreatePorts, log: LogIncarnation): Promise<LogItem
   const item = (await ports.metadata.get(logKey(log), "consistent"))?.item;
   return item?.kind === "log" ? item : undefined;
 }
-
-function sameConfig(one: LogConfig, other: LogConfig): boolean {
-  const sizes = ["ensembleSize", "writeQuorum", "ackQuorum", "minRegions"] as const;
-  return (
-    one.digest === other.digest &&
-    one.segmentBytesMax === other.segmentBytesMax &&
-    ageMaxOf(one) === ageMaxOf(other) &&
-    sizes.every((size) => one.replication[size] === other.replication[size])
-  );
-}
-
-const ageMaxOf = ({ segmentAgeMaxMs = limits.segmentAgeMaxMsDefault }: LogConfig): number => segmentAgeMaxMs;
 
 function checkConfig({ replication, segmentBytesMax, segmentAgeMaxMs }: LogConfig): void {
   if (!isOrdered(replication)) {

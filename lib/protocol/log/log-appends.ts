@@ -70,7 +70,7 @@ export class LogAppends implements AppendOperations {
   async preferRegion(name: LogName, preferred: Region | undefined): Promise<LogDescription> {
     if (preferred !== undefined) checkRegion(this.ports.topology, preferred);
     return await this.#names.with(name, async (log) =>
-      describe(await preferRegion(this.ports, log, preferred)),
+      describe(this.ports, await preferRegion(this.ports, log, preferred)),
     );
   }
 
@@ -163,6 +163,8 @@ export class LogAppends implements AppendOperations {
     const { owner, epoch } = await ownershipOf(this.ports, log);
     if (request.kind === "take-over") {
       if (owner === region && epoch !== undefined) return { kind: "done", ownership: { owner, epoch } };
+      if (owner !== undefined && (request.epoch ?? epoch) !== epoch)
+        throw notOwnedHere(log.name, owner, true);
       await this.#writers.find(log)?.release();
       return { kind: "done", ownership: await takeOver(this.ports, log, permit) };
     }

@@ -1,6 +1,6 @@
 /** What the writers of logs are given beside the ports of every ledger operation. */
 import type { FencelineError } from "../errors.ts";
-import type { LogIncarnation, LogName, Region } from "../ids.ts";
+import type { LogIncarnation, LogName, Region, SegmentNumber } from "../ids.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import type { LeaseStore } from "../ports.ts";
 import type { AppendAck, AppendRequest, Ownership } from "./operations.ts";
@@ -24,10 +24,20 @@ export type ForwardAnswer =
 export type OwnerRequest =
   /** To the owner: leave the log to that region. */
   | { readonly kind: "hand-over"; readonly log: LogName; readonly to: Region }
-  /** To the next owner: open the next segment. `from`: whom it may be taken from. */
-  | { readonly kind: "take-over"; readonly log: LogName; readonly from?: Region }
+  /**
+   * To the next owner: open the next segment. `from`: whom it may be taken from. `epoch`: the last segment
+   * when that was decided; behind another one the owner has gone on while the request was on its way.
+   */
+  | TakeOverRequest
   /** To the owner: settle the tail (rule 14). */
   | { readonly kind: "settle"; readonly log: LogName };
+
+export interface TakeOverRequest {
+  readonly kind: "take-over";
+  readonly log: LogName;
+  readonly from?: Region;
+  readonly epoch?: SegmentNumber;
+}
 
 /** Served or refused where it arrives, never passed on. */
 export type OwnerAnswer =

@@ -96,7 +96,9 @@ export class LogReads implements ReadOperations {
   }
 
   describeLog(name: LogName): Promise<LogDescription> {
-    return withoutEffects(async () => describe(await findLog(this.#ports.metadata, name, "consistent")));
+    return withoutEffects(async () =>
+      describe(this.#ports, await findLog(this.#ports.metadata, name, "consistent")),
+    );
   }
 
   listLogs(request: ListLogsRequest): Promise<LogPage> {

@@ -15,6 +15,7 @@ import type { ClosedLedger } from "../ledger/ledger-metadata.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import { recoverLedger } from "../ledger/recover-ledger.ts";
 import { limits } from "../limits.ts";
+import { isWithin, momentNow } from "../moment.ts";
 import { within } from "../waiting.ts";
 import { notOwnedHere } from "./append-errors.ts";
 import { completeSegment } from "./complete-segment.ts";
@@ -112,8 +113,8 @@ export function boundedOpening(
 ): Promise<OpenedSegment> {
   const timeoutMs = limits.segmentOpenTimeoutMs;
   const { avoid, takeFrom, holdsPen } = allowed;
-  const giveUpAtMs = ports.clock.monotonicMs() + timeoutMs;
-  const isLate = () => ports.clock.monotonicMs() >= giveUpAtMs || holdsPen?.() === false;
+  const begun = momentNow(ports.clock);
+  const isLate = () => !isWithin(ports.clock, begun, timeoutMs) || holdsPen?.() === false;
   return within(ports.clock, timeoutMs, what, () => open({ avoid, takeFrom, isLate }));
 }
 

@@ -93,7 +93,8 @@ export interface LogDescription {
   readonly name: LogName;
   readonly log: LogIncarnation;
   readonly config: LogConfig;
-  readonly state: "active" | "deleting";
+  /** `sealed`: it has an end, behind which nothing is appended any more. */
+  readonly state: "active" | "sealed" | "deleting";
   readonly trimPoint: SeqNum;
   readonly createdAtMs: number;
   readonly preferredRegion?: Region;

@@ -7,12 +7,12 @@
 import { CallDenied, unavailable } from "../errors.ts";
 import type { LogIncarnation, Region } from "../ids.ts";
 import { limits } from "../limits.ts";
+import { momentNow } from "../moment.ts";
 import type { Timer } from "../ports.ts";
 import { within } from "../waiting.ts";
 import { type Asking, isStale } from "./asking.ts";
 import { LateDenials } from "./late-denials.ts";
 import type { ForwardAnswer, LogPorts, OwnerAnswer, OwnerRequest, RegionAppends } from "./log-ports.ts";
-import { momentOf } from "./moment.ts";
 import { isOld } from "./old-states.ts";
 import type { AppendRequest } from "./operations.ts";
 import type { OwnerEvidence } from "./owner-evidence.ts";
@@ -110,7 +110,7 @@ export class OwnerCalls {
   }
 
   #ask(log: LogIncarnation, owner: Region): Asking {
-    const sentAt = momentOf(this.ports.clock);
+    const sentAt = momentNow(this.ports.clock);
     const answer = this.regions.canOwn(owner, log).then((canOwn) => {
       this.#answered(log, owner);
       return canOwn;

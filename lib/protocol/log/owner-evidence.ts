@@ -4,8 +4,7 @@
  *
  * O1 A region counts as silent after several failures over a stretch of time without one answer between them.
  *    Any answer is a sign of life, a refusal or `over_capacity` too: also for calls that were sent before it
- *    and fail after it. Silence is what it is now: failures of an outage that is over prove nothing, nor do
- *    those from before a freeze, whichever of the clocks stood still in it.
+ *    and fail after it. Silence is what it is now: failures of an outage that is over prove nothing.
  * O2 Times are this process's own, and an owner is left alone for a while after it was first seen as owner,
  *    so that two regions that cannot reach each other do not fence each other in turn. One that a takeover
  *    found alive, since it opened a segment meanwhile, begins anew.
@@ -14,8 +13,8 @@
  */
 import type { LogIncarnation, Region } from "../ids.ts";
 import { limits } from "../limits.ts";
+import { isWithin, type Moment, momentNow } from "../moment.ts";
 import type { Clock } from "../ports.ts";
-import { isWithin, type Moment, momentOf } from "./moment.ts";
 
 interface KnownOwner {
   readonly region: Region;
@@ -63,15 +62,16 @@ export class OwnerEvidence {
 
   /** `askedAtMs`: when the call that failed was sent, on one's own clock. False: it proves nothing (O1). */
   noteFailure(region: Region, askedAtMs: number = this.clock.monotonicMs()): boolean {
+    const nowMs = this.clock.monotonicMs();
     if (this.hasAnsweredSince(region, askedAtMs)) return false;
-    const now = momentOf(this.clock);
     const before = this.#failures.get(region);
     this.#heardAtMs.delete(region);
-    if (before === undefined || this.#isOver(before)) {
-      this.#failures.set(region, { count: 1, firstAtMs: now.monotonicMs, last: now });
+    const last = momentNow(this.clock);
+    if (before === undefined || !isWithin(this.clock, before.last, limits.ownerFailureGapMaxMs)) {
+      this.#failures.set(region, { count: 1, firstAtMs: nowMs, last });
     } else {
       before.count += 1;
-      before.last = now;
+      before.last = last;
     }
     return true;
   }
@@ -132,12 +132,8 @@ export class OwnerEvidence {
   isSilent(log: LogIncarnation, region: Region): boolean {
     const failures = this.#failures.get(region);
     if (failures === undefined || this.isLeftAlone(log, region)) return false;
-    if (this.#isOver(failures)) return false;
-    const sinceMs = this.clock.monotonicMs() - failures.firstAtMs;
-    return failures.count >= limits.ownerFailuresMin && sinceMs >= limits.ownerSilenceMs;
-  }
-
-  #isOver({ last }: Failures): boolean {
-    return !isWithin(this.clock, last, limits.ownerFailureGapMaxMs);
+    if (!isWithin(this.clock, failures.last, limits.ownerFailureGapMaxMs)) return false;
+    const forMs = this.clock.monotonicMs() - failures.firstAtMs;
+    return failures.count >= limits.ownerFailuresMin && forMs >= limits.ownerSilenceMs;
   }
 }

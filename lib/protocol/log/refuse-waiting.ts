@@ -91,10 +91,11 @@ function notRemembered(sealed: FencelineError, { kind, id }: BatchProducer): Fen
   return told(sealed, what, "not_remembered");
 }
 
+/** The message is of the log alone: who tries for the first time has no use for the rest. */
 function told(sealed: FencelineError, what: string, earlier: "not_recorded" | "not_remembered") {
   return new FencelineError("log_sealed", {
-    message: `${sealed.message}; ${what}`,
-    details: { ...sealed.details, earlier_attempts: earlier },
+    message: sealed.message,
+    details: { ...sealed.details, earlier_attempts: earlier, earlier_attempts_detail: what },
     sideEffects: "none",
     cause: sealed,
   });

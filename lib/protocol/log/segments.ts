@@ -32,7 +32,7 @@ export function lastItem(
   log: LogIncarnation,
   consistency: Consistency,
 ): Promise<ChainItem | undefined> {
-  return one(metadata, { partition: segmentsPartition(log), order: "descending", limit: 1 }, consistency);
+  return nearest(metadata, log, { order: "descending" }, consistency);
 }
 
 /** The item with the smallest key. */
@@ -51,13 +51,7 @@ export function lastAtOrBelow(
   position: SeqNum,
   consistency: Consistency,
 ): Promise<ChainItem | undefined> {
-  const query = {
-    partition: segmentsPartition(log),
-    to: segmentSort(position),
-    order: "descending",
-    limit: 1,
-  };
-  return one(metadata, query as ItemQuery, consistency);
+  return nearest(metadata, log, { to: segmentSort(position), order: "descending" }, consistency);
 }
 
 /** The item with the smallest key >= `position`. */
@@ -67,13 +61,7 @@ export function firstAtOrAbove(
   position: SeqNum,
   consistency: Consistency,
 ): Promise<ChainItem | undefined> {
-  const query = {
-    partition: segmentsPartition(log),
-    from: segmentSort(position),
-    order: "ascending",
-    limit: 1,
-  };
-  return one(metadata, query as ItemQuery, consistency);
+  return nearest(metadata, log, { from: segmentSort(position), order: "ascending" }, consistency);
 }
 
 /**
@@ -107,11 +95,13 @@ export function chainItem(stored: Versioned): ChainItem {
   return { kind: "end", first, item };
 }
 
-async function one(
+async function nearest(
   metadata: MetadataStore,
-  query: ItemQuery,
+  log: LogIncarnation,
+  bound: Pick<ItemQuery, "from" | "to" | "order">,
   consistency: Consistency,
 ): Promise<ChainItem | undefined> {
+  const query: ItemQuery = { partition: segmentsPartition(log), ...bound, limit: 1 };
   const stored = (await ask(metadata, query, consistency))[0];
   return stored === undefined ? undefined : chainItem(stored);
 }

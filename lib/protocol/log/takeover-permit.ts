@@ -4,10 +4,11 @@
  */
 import type { Region } from "../ids.ts";
 import { limits } from "../limits.ts";
+import { isWithin, type Moment, momentNow } from "../moment.ts";
 import type { Clock } from "../ports.ts";
 
 export class TakeoverPermit {
-  #given: { readonly from: Region; readonly untilMs: number; readonly wallMs: number } | undefined;
+  #given: { readonly from: Region; readonly at: Moment } | undefined;
   #used: unknown;
 
   constructor(
@@ -19,13 +20,7 @@ export class TakeoverPermit {
 
   /** Undefined leaves it as it is. */
   give(from: Region | undefined): void {
-    if (from === undefined) return;
-    const { clock } = this;
-    this.#given = {
-      from,
-      untilMs: clock.monotonicMs() + limits.appendDeadlineMs,
-      wallMs: clock.nowMs(),
-    };
+    if (from !== undefined) this.#given = { from, at: momentNow(this.clock) };
   }
 
   /** An attempt begins: what was given until now is for it. */
@@ -37,14 +32,8 @@ export class TakeoverPermit {
   get from(): Region | undefined {
     this.use();
     const given = this.#given;
-    return given !== undefined && this.#isFresh(given) ? given.from : undefined;
-  }
-
-  /** By both clocks: either may stand still in a process that is frozen, and the wall clock may jump. */
-  #isFresh({ untilMs, wallMs }: { readonly untilMs: number; readonly wallMs: number }): boolean {
-    const { clock } = this;
-    const sinceMs = clock.nowMs() - wallMs;
-    return clock.monotonicMs() < untilMs && sinceMs >= 0 && sinceMs < limits.appendDeadlineMs;
+    if (given === undefined || !isWithin(this.clock, given.at, limits.appendDeadlineMs)) return undefined;
+    return given.from;
   }
 
   /** An attempt is over. What was given in the middle of it is for the next one. */

@@ -16,10 +16,11 @@
 import { FencelineError } from "../errors.ts";
 import type { LogIncarnation, Region } from "../ids.ts";
 import { limits } from "../limits.ts";
+import { isWithin, type Moment, momentNow } from "../moment.ts";
 import { pause, within } from "../waiting.ts";
 import { ownerSilent } from "./append-errors.ts";
 import { handOver, takeOver } from "./hand-over.ts";
-import type { LogPorts, OwnerAnswer, OwnerRequest } from "./log-ports.ts";
+import type { LogPorts, OwnerAnswer, OwnerRequest, TakeOverRequest } from "./log-ports.ts";
 import type { LogWriter } from "./log-writer.ts";
 import type { Ownership } from "./operations.ts";
 import type { OwnerCalls } from "./owner-calls.ts";
@@ -55,15 +56,14 @@ export class OwnerTransfer {
   /** Throws as `AppendOperations.transferOwner` does. */
   async transfer(log: LogIdentity, writer: LogWriter, to: Region): Promise<Ownership> {
     this.#checkTarget(to);
-    const { clock } = this.ports;
-    const giveUpAtMs = clock.monotonicMs() + ownerLimits.transferTimeoutMs;
+    const begun = momentNow(this.ports.clock);
     let reason: unknown;
-    for (let attempt = 1; clock.monotonicMs() < giveUpAtMs; attempt++) {
+    for (let attempt = 1; this.#isInTime(begun); attempt++) {
       const now = await ownershipOf(this.ports, log);
       if (now.owner === to) return now; // K1
       this.calls.noteOwner(log.log, now.owner);
       try {
-        await this.#step(log, writer, now.owner, to);
+        await this.#step(log, writer, now, to);
         continue;
       } catch (error) {
         if (!(error instanceof FencelineError) || !(error.retryable || error.code === "fenced")) throw error;
@@ -89,11 +89,11 @@ export class OwnerTransfer {
     if (nowMs - (this.#triedAtMs.get(log.log) ?? Number.NEGATIVE_INFINITY) < ownerLimits.handOverPauseMs)
       return false;
     this.#noteTry(log.log, nowMs);
-    const giveUpAtMs = this.#giveUpAtMs();
+    const begun = momentNow(clock);
     for (const other of knownRegions(topology)) {
       if (other === region || !this.calls.isAccepting(other)) continue;
       if ((await this.calls.canOwn(log.log, other).catch(() => undefined)) !== true) continue;
-      const left = this.#leaveTo(log, writer, other, giveUpAtMs);
+      const left = this.#leaveTo(log, writer, other, begun);
       const moved = await left.then(
         () => true,
         () => false,
@@ -105,36 +105,37 @@ export class OwnerTransfer {
 
   /** The owner's part, here. Throws `not_ready` before anything is laid down if `to` cannot own now (K2). */
   async handOver(log: LogIdentity, writer: LogWriter, to: Region): Promise<Ownership> {
-    const giveUpAtMs = this.#giveUpAtMs();
+    const begun = momentNow(this.ports.clock);
     const canOwn = to === this.ports.region || (await this.calls.canOwn(log.log, to)) === true;
-    if (canOwn) return await this.#leaveTo(log, writer, to, giveUpAtMs);
+    if (canOwn) return await this.#leaveTo(log, writer, to, begun);
     throw new FencelineError("not_ready", {
       message: `log ${log.name}: region ${to} does not say that it can own now; the log stays; try again`,
       details: { phase: "transferring" },
     });
   }
 
-  #giveUpAtMs(): number {
-    return this.ports.clock.monotonicMs() + ownerLimits.transferTimeoutMs;
+  #isInTime(begun: Moment): boolean {
+    return isWithin(this.ports.clock, begun, ownerLimits.transferTimeoutMs);
   }
 
-  async #leaveTo(log: LogIdentity, writer: LogWriter, to: Region, giveUpAtMs: number): Promise<Ownership> {
+  async #leaveTo(log: LogIdentity, writer: LogWriter, to: Region, begun: Moment): Promise<Ownership> {
     while (this.isLeaving(log)) await this.settled(log); // one at a time
-    const leaving = this.#handOver(log, writer, to, giveUpAtMs).finally(() => {
+    const leaving = this.#handOver(log, writer, to, begun).finally(() => {
       if (this.#leaving.get(log.log) === leaving) this.#leaving.delete(log.log);
     });
     this.#leaving.set(log.log, leaving);
     return await leaving;
   }
 
-  async #handOver(log: LogIdentity, writer: LogWriter, to: Region, giveUpAtMs: number): Promise<Ownership> {
+  async #handOver(log: LogIdentity, writer: LogWriter, to: Region, begun: Moment): Promise<Ownership> {
     const { ports } = this;
     const checkTime = () => {
-      if (ports.clock.monotonicMs() >= giveUpAtMs) throw tookTooLong(log.name); // K3
+      if (!this.#isInTime(begun)) throw tookTooLong(log.name); // K3
     };
     const elect = async () => {
+      const now = await ownershipOf(ports, log);
       checkTime();
-      return await this.#elect(log, to, ports.region);
+      return now.owner === ports.region ? await this.#elect(log, to, now) : now; // K1
     };
     checkTime();
     await this.#layDown(log, writer);
@@ -165,22 +166,28 @@ export class OwnerTransfer {
     } while (!writer.isIdle);
   }
 
-  async #step(log: LogIdentity, writer: LogWriter, owner: Region | undefined, to: Region): Promise<void> {
-    if (owner === undefined) return void (await this.#elect(log, to, undefined));
+  async #step(log: LogIdentity, writer: LogWriter, now: Ownership, to: Region): Promise<void> {
+    const { owner } = now;
+    if (owner === undefined) return void (await this.#elect(log, to, now));
     if (owner === this.ports.region) return void (await this.handOver(log, writer, to));
     const isGone = this.calls.isGivenUp(owner, to) || (await this.calls.isSilent(log.log, owner));
     const canOwn = isGone ? false : await this.calls.canOwn(log.log, owner);
-    if (canOwn === false) return void (await this.#elect(log, to, owner));
+    if (canOwn === false) return void (await this.#elect(log, to, now));
     if (canOwn === undefined) throw ownerSilent(log.name, owner); // After a few of these it is.
     const request = { kind: "hand-over", log: log.name, to } as const;
     checkDone(await this.#ask(log, owner, request));
   }
 
   /** The next owner's part, here or there. */
-  async #elect(log: LogIdentity, to: Region, from: Region | undefined): Promise<Ownership> {
+  async #elect(log: LogIdentity, to: Region, { owner: from, epoch }: Ownership): Promise<Ownership> {
     if (to === this.ports.region)
       return await takeOver(this.ports, log, new TakeoverPermit(this.ports.clock, from));
-    const request = { kind: "take-over", log: log.name, ...(from === undefined ? {} : { from }) } as const;
+    const request: TakeOverRequest = {
+      kind: "take-over",
+      log: log.name,
+      ...(from === undefined ? {} : { from }),
+      ...(epoch === undefined ? {} : { epoch }),
+    };
     return checkDone(await this.#ask(log, to, request)) ?? {};
   }
 

@@ -1,6 +1,7 @@
 /** Which bookies hold a ledger: the question, apart from the policy that answers it. */
 import type { BookieId, LedgerId, Region } from "../ids.ts";
 import type { Fragment, Replication } from "../ledger/ledger-metadata.ts";
+import type { Moment } from "../moment.ts";
 import type { BookieAddress } from "../place.ts";
 
 /** Only an accepting region takes new copies; `draining` and `lost` differ for whoever repairs. */
@@ -13,11 +14,8 @@ export type BookieState = "writable" | "read-only" | "lost";
 export interface TopologyStates {
   readonly bookies: ReadonlyMap<BookieId, BookieState>;
   readonly regions: ReadonlyMap<Region, RegionState>;
-  /**
-   * When the reading of it began, by both of the process's own clocks, in ms: either may stand still in one
-   * that is frozen. Absent: it is never old.
-   */
-  readonly readAt?: { readonly wallMs: number; readonly monotonicMs: number };
+  /** When the reading of it began, by the process's own clocks. Absent: it is never old. */
+  readonly readAt?: Moment;
 }
 
 export interface EnsembleRequest {

@@ -19,6 +19,7 @@ import {
   regionKey,
 } from "../items.ts";
 import { limits } from "../limits.ts";
+import { momentNow } from "../moment.ts";
 import type { BookieAddress } from "../place.ts";
 import type { Clock, MetadataStore, Topology, Versioned } from "../ports.ts";
 import { type UpdatePorts, updateItem } from "../update-item.ts";
@@ -80,7 +81,7 @@ export class Registry implements Topology {
 
   async #read(consistency: "consistent" | "stale"): Promise<void> {
     const { clock } = this.ports;
-    const readAt = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
+    const readAt = momentNow(clock);
     this.#readAtMs = readAt.monotonicMs;
     this.#begun++;
     const ordinal = this.#begun;

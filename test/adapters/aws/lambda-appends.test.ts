@@ -92,7 +92,7 @@ describe("calls of another region's append function", () => {
     { operation: "can-own", log: logIncarnation("l1") },
     { operation: "settle", log: LOG },
     { operation: "ask", request: { kind: "hand-over", log: LOG, to: EAST } },
-    { operation: "ask", request: { kind: "take-over", log: LOG, from: EAST } },
+    { operation: "ask", request: { kind: "take-over", log: LOG, from: EAST, epoch: segmentNumber(3) } },
     { operation: "ask", request: { kind: "take-over", log: LOG } },
     { operation: "ask", request: { kind: "settle", log: LOG } },
   ])("arrive as they were sent: %j", (call) => {

@@ -1,8 +1,9 @@
 /** Names, creation races and the directory. */
 import { describe, expect, test } from "vitest";
 import { FencelineError } from "../../../lib/protocol/errors.ts";
-import { logName } from "../../../lib/protocol/ids.ts";
+import { logName, region } from "../../../lib/protocol/ids.ts";
 import { directoryKey, logKey, logNameKey } from "../../../lib/protocol/items.ts";
+import { limits } from "../../../lib/protocol/limits.ts";
 import { LogAppends } from "../../../lib/protocol/log/log-appends.ts";
 import { LOG, type LogClient, LogWorld } from "../../scenarios/log/log-world.ts";
 
@@ -29,16 +30,46 @@ test("a log is created once; the same configuration finds it, another one is ref
   const p = w.client("P");
   expect(await w.run(created(p.appends.createLog(NEW, w.config)))).toBe("created");
   expect(await w.run(created(w.client("Q", "west").appends.createLog(NEW, w.config)))).toBe("found");
+  const { replication, segmentBytesMax } = w.config;
   const others = [
-    { ...w.config, segmentBytesMax: 7 },
-    { ...w.config, digest: "hmac-sha256" as const },
-    { ...w.config, replication: { ...w.config.replication, ackQuorum: 3 } },
-  ];
-  for (const other of others) {
-    expect(await w.run(created(p.appends.createLog(NEW, other)))).toBe("log_exists, side effects none");
+    [{ segmentBytesMax: 7 }, "segment_bytes_max", segmentBytesMax, 7],
+    [{ segmentAgeMaxMs: 5_000 }, "segment_age_max_ms", limits.segmentAgeMaxMsDefault, 5_000],
+    [{ digest: "hmac-sha256" as const }, "digest", "crc32", "hmac-sha256"],
+    [{ replication: { ...replication, ackQuorum: 3 } }, "replication.ack_quorum", 2, 3],
+  ] as const;
+  for (const [other, field, existing, given] of others) {
+    await expect(w.run(p.appends.createLog(NEW, { ...w.config, ...other }))).rejects.toMatchObject({
+      code: "log_exists",
+      sideEffects: "none",
+      message: expect.stringContaining(`${field} is ${existing}, not ${given}; give what it has`),
+      details: { differences: [{ field, existing, given }] },
+    });
   }
+  // What the default says of an age is no other configuration.
+  const stated = { ...w.config, segmentAgeMaxMs: limits.segmentAgeMaxMsDefault };
+  expect(await w.run(created(p.appends.createLog(NEW, stated)))).toBe("found");
+  const both = p.appends.createLog(NEW, { ...w.config, segmentBytesMax: 7 }, region("east"));
+  await expect(w.run(both)).rejects.toMatchObject({
+    details: {
+      differences: [
+        { field: "segment_bytes_max", existing: segmentBytesMax, given: 7 },
+        { field: "preferred_region", existing: null, given: "east" },
+      ],
+    },
+  });
   const description = await w.run(p.reads.describeLog(NEW));
   expect(description).toMatchObject({ name: NEW, config: w.config, state: "active", trimPoint: 0 });
+});
+
+test("a log with an end is sealed in all that describes it", async () => {
+  const w = await LogWorld.make();
+  const { appends, reads } = w.client("P");
+  await w.run(appends.createLog(NEW, w.config));
+  expect(await w.run(reads.describeLog(NEW))).toMatchObject({ state: "active" });
+  await w.run(appends.seal(NEW));
+  expect(await w.run(reads.describeLog(NEW))).toMatchObject({ state: "sealed" });
+  expect((await w.run(appends.createLog(NEW, w.config))).description).toMatchObject({ state: "sealed" });
+  expect(await w.run(appends.preferRegion(NEW, undefined))).toMatchObject({ state: "sealed" });
 });
 
 test("quorum sizes out of order and impossible segment sizes are refused", async () => {

@@ -83,15 +83,17 @@ describe("too few bookies", () => {
     const p = w.client("P");
     await p.append("a");
     const stuck = w.faults.hold({ client: "P", port: "bookie", call: "add" });
-    w.faults.hold({ client: "P", port: "metadata", call: "write" });
+    const change = w.faults.hold({ client: "P", port: "metadata", call: "write" });
     const started = w.world.clock.nowMs();
     const outcome = told(p.sendingBatch(["b"]));
     expect(await w.run(outcome)).toBe("unknown_outcome, side effects possible");
     expect(w.world.clock.nowMs() - started).toBeLessThanOrEqual(limits.appendDeadlineMs);
     expect(await w.client("Q", "west").append("q")).toEqual(["at 1"]);
     stuck.release();
+    change.release(); // P finds out that "b" is not recorded, and that nobody waits for it
+    expect(await p.append("c")).toEqual(["at 2"]);
     await w.world.clock.advance(60_000);
-    expect(await w.client("T", "north").read(0)).toEqual(["a", "q"]);
+    expect(await w.client("T", "north").read(0)).toEqual(["a", "q", "c"]);
   });
 });
 

@@ -141,6 +141,26 @@ describe("rule 21: what wrong storage takes is not counted", () => {
     expect(await w.ledger()).toMatchObject({ state: "DELETED" });
   });
 
+  test("seals of a DELETED ledger: a Recovered copy behind the end is one in B1's own storage alone", async () => {
+    const w = await threeOfFour(noSpare);
+    await e0OnB0AndB1(w);
+    await w.recover();
+    await w.run(markDeleted(w.ports("C"), w.theLedger()));
+    const behind = { kind: "slot", ledgerId: w.theLedger(), entryId: entryId(1) } as const;
+    const copy = await w.store("B1").get({ ...behind, entryId: entryId(0) });
+    if (copy?.kind !== "original") throw new Error("e0 is not there");
+    await w.store("B1").put(behind, { kind: "recovered", entry: copy.entry });
+    await w.store("B1").put({ kind: "incarnation" }, { kind: "incarnation", storage: "storage-B2" });
+    const comesBack = w.faults.fail({ client: "C", target: "B0", port: "bookie" });
+    const sweep = () => w.run(sweepEntries(w.ports("C"), w.theLedger()));
+    expect(await sweep()).toEqual({ kind: "not-sealed" });
+    expect(await w.slot("B2", 0)).not.toBe("nothing");
+    comesBack();
+    expect(await sweep()).toEqual({ kind: "incomplete", silent: ["B1"] }); // B0 and B2 are sealed
+    await w.store("B1").put({ kind: "incarnation" }, { kind: "incarnation", storage: "storage-B1" });
+    expect(await sweep()).toEqual({ kind: "swept" });
+  });
+
   test("a copy of e0 is a copy wherever it comes from", async () => {
     const w = await threeOfFour();
     await e0OnB0AndB1(w);

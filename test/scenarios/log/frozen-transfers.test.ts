@@ -70,9 +70,14 @@ describe.each(["before", "after"] as const)("frozen %s any call", (moment) => {
   );
 });
 
-test.each(["before", "after"] as const)(
-  "K3: P freezes %s a call of its draining region's way out, which is open again when it thaws: the log stays",
-  async (moment) => {
+test.each([
+  ["before", "jump"],
+  ["after", "jump"],
+  ["before", "suspend"],
+  ["after", "suspend"],
+] as const)(
+  "K3: P freezes %s a call of its draining region's way out (its clocks %s), open again when it thaws: the log stays",
+  async (moment, passes) => {
     for (let at = 0; ; at++) {
       const w = await LogWorld.make({ leases: true, forwarding: true });
       const [p, q, n] = [w.client("P", "east"), w.client("Q", "west"), w.client("N", "north")];
@@ -90,7 +95,7 @@ test.each(["before", "after"] as const)(
         return expect(at).toBeGreaterThan(6);
       states = isOpen;
       expect(await p2.append("p")).toEqual(["at 1"]);
-      w.world.clock.jump(3_600_000);
+      w.world.clock[passes](3_600_000);
       expect(await p2.append("q")).toEqual(["at 2"]);
       ice.thaw();
       await w.run(leaving);

@@ -123,6 +123,21 @@ describe("a transfer", () => {
     expect(recoveries(w)).toBe(0);
   });
 
+  test("whose request to take over lies on the way for an hour takes nothing: the owner has gone on", async () => {
+    const { w, p } = await ownedByEast();
+    const onItsWay = w.faults.hold({ client: "P", port: "region", call: "ask", target: "west" }, "before", 1);
+    const moving = p.appends.transferOwner(LOG, west).catch((error) => error.code);
+    while (onItsWay.calls.length === 0) await w.world.clock.advance(50);
+    w.faults.fail({ client: "P", port: "region", call: "canOwn", target: "west" });
+    expect(await w.run(moving)).toBe("not_ready");
+    expect(await p.append("b")).toEqual(["at 1"]); // in a segment of its own: the one before is closed
+    w.world.clock.jump(3_600_000);
+    onItsWay.release();
+    await w.world.clock.advance(10_000);
+    expect(await p.append("c")).toEqual(["at 2"]);
+    expect(await owners(w)).toEqual(["east", "east"]);
+  });
+
   test("that gives up on a slow append leaves the pen alone from then on", async () => {
     const { w, p } = await ownedByEast();
     const slow = w.faults.hold({ client: "P", port: "bookie", call: "add" }, "after");

@@ -55,9 +55,13 @@ export const ownerMutants: readonly Mutant[] = [
     patches: [
       {
         file: EVIDENCE,
-        from: "    return !isWithin(this.clock, last, limits.ownerFailureGapMaxMs);",
-        to: `    const now = isWithin(this.clock, last, Number.POSITIVE_INFINITY) ? this.clock.monotonicMs() : 0;
-    return now - last.monotonicMs > limits.ownerFailureGapMaxMs;`,
+        from: "    if (before === undefined || !isWithin(this.clock, before.last, limits.ownerFailureGapMaxMs)) {",
+        to: `    if (before === undefined || nowMs - before.last.monotonicMs > limits.ownerFailureGapMaxMs) {`,
+      },
+      {
+        file: EVIDENCE,
+        from: "    if (!isWithin(this.clock, failures.last, limits.ownerFailureGapMaxMs)) return false;",
+        to: "    if (this.clock.monotonicMs() - failures.last.monotonicMs > limits.ownerFailureGapMaxMs) return false;",
       },
     ],
     profiles: OWNERS,

@@ -20,8 +20,8 @@ export const upkeepMutants: readonly Mutant[] = [
     patches: [
       {
         file: TRANSFER,
-        from: "        await this.#step(log, writer, now.owner, to);\n        continue;",
-        to: `        void this.#step(log, writer, now.owner, to).catch(() => {});
+        from: "        await this.#step(log, writer, now, to);\n        continue;",
+        to: `        void this.#step(log, writer, now, to).catch(() => {});
         return { owner: to, epoch: (now.epoch ?? 0) + 1 } as never;`,
       },
     ],
@@ -57,18 +57,18 @@ export const upkeepMutants: readonly Mutant[] = [
     patches: [
       {
         file: PERMIT,
-        from: "return clock.monotonicMs() < untilMs && sinceMs >= 0 && sinceMs < limits.appendDeadlineMs;",
-        to: "return true;",
+        from: "!isWithin(this.clock, given.at, limits.appendDeadlineMs)",
+        to: "given.at.wallMs < 0",
       },
       // So does an answer to a question of before, and an opening looks at the time by itself.
       {
         file: ASKING,
         from: "return !isWithin(clock, sentAt, limits.ownerFailureGapMaxMs);",
-        to: "return !isWithin(clock, sentAt, Number.POSITIVE_INFINITY);",
+        to: "return sentAt.wallMs < 0;",
       },
       {
         file: OPEN,
-        from: "const isLate = () => ports.clock.monotonicMs() >= giveUpAtMs || holdsPen",
+        from: "const isLate = () => !isWithin(ports.clock, begun, timeoutMs) || holdsPen",
         to: "const isLate = () => holdsPen",
       },
     ],

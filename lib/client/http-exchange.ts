@@ -1,0 +1,74 @@
+/** One request and its answer: JSON, a problem document, or a word on why there is neither. */
+import type { Problem } from "../api/problem.ts";
+import type { SideEffects } from "../protocol/errors.ts";
+import { AbandonedError, ForeignAnswerError, ProblemError, RequestError } from "./client-errors.ts";
+import {
+  type Answered,
+  noAnswer,
+  parsed,
+  queryText,
+  type RequestFields,
+  type SendHttp,
+} from "./http-words.ts";
+
+export interface ExchangeOptions {
+  /** A region's base URL, without /v1. */
+  readonly endpoint: string;
+  /** What errors call it; the endpoint if absent. For a `send` that goes elsewhere than its URL says. */
+  readonly asked?: string;
+  /** Wait for a whole answer. */
+  readonly timeoutMs: number;
+  /** Says stop: AbandonedError. */
+  readonly signal?: AbortSignal;
+  /** Asks what reads cost, and is told each answer's `Server-Timing`. */
+  readonly onTiming?: (serverTiming: string) => void;
+  /** How requests get there; `fetch` if absent. */
+  readonly send?: SendHttp;
+}
+
+/** Throws RequestError. */
+export async function exchange<T>(options: ExchangeOptions, request: RequestFields): Promise<Answered<T>> {
+  const effects: SideEffects = request.method === "GET" ? "none" : "possible";
+  const { status, type, text, owner } = await answerTo(options, request, effects);
+  const json = type.endsWith("json") ? parsed(text) : undefined;
+  if (type === "application/problem+json" && json !== undefined) throw new ProblemError(json as Problem);
+  const isAnswer = status < 300 || status === request.answers;
+  if (isAnswer && json !== undefined) return { status, json: json as T, owner };
+  throw new ForeignAnswerError(
+    `${options.endpoint} answered ${status} with ${type || "no content type"}: is it a Fenceline endpoint?`,
+    effects,
+  );
+}
+
+async function answerTo(options: ExchangeOptions, request: RequestFields, effects: SideEffects) {
+  const { endpoint, timeoutMs, signal, onTiming, send = fetch } = options;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await send(`${endpoint}${request.path}${queryText(request.query)}`, {
+      method: request.method,
+      headers: headersOf(request, onTiming !== undefined),
+      ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    });
+    const timing = response.headers.get("server-timing");
+    if (timing !== null) onTiming?.(timing);
+    const [type = ""] = (response.headers.get("content-type") ?? "").split(";");
+    const owner = response.headers.get("log-owner")?.split(";")[0];
+    return { status: response.status, type, text: await response.text(), owner };
+  } catch (error) {
+    if (error instanceof RequestError) throw error; // it was not sent
+    const what = `${request.method} ${request.path}`;
+    if (signal?.aborted !== true) throw noAnswer(options, what, error, effects);
+    throw new AbandonedError(`${what} was given up before it was answered`, effects, error);
+  }
+}
+
+function headersOf({ method, format, body, prefer }: RequestFields, asksTiming: boolean) {
+  const wish = asksTiming && method === "GET" ? "server-timing" : prefer;
+  return {
+    accept: "application/json",
+    ...(format === undefined ? {} : { "log-format": format }),
+    ...(body === undefined ? {} : { "content-type": "application/json" }),
+    ...(wish === undefined ? {} : { prefer: wish }),
+  };
+}

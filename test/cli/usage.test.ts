@@ -1,0 +1,159 @@
+/** What is refused before any request, what is said before a command, and the table of exit codes. */
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { problemStatus } from "../../lib/api/problem.ts";
+import { exitCodeOf, exitCodes, exitCodeWords } from "../../lib/cli/exit-codes.ts";
+import { ProblemError } from "../../lib/client/client-errors.ts";
+import { FaultyEndpoint } from "./faulty-endpoint.ts";
+import { at, run } from "./run-command.ts";
+
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+
+describe("a log's name is refused before any request by", () => {
+  const commands = [
+    "create LOG",
+    "append LOG",
+    "read LOG",
+    "describe LOG",
+    "trim LOG --to 0",
+    "seal LOG",
+    "delete LOG",
+    "owner show LOG",
+    "owner transfer LOG --to us-east-1",
+    "owner prefer LOG us-east-1",
+  ];
+
+  test.each(commands)("%s", async (line) => {
+    await using endpoint = await FaultyEndpoint.open();
+    endpoint.isSilent = true;
+    for (const name of ["", "..", "a/./b", "\n", "x".repeat(513)]) {
+      const words = line.split(" ").map((word) => (word === "LOG" ? name : word));
+      const { code, out, err } = await run([...words, "--endpoint", endpoint.url], "a\n");
+      expect([code, out]).toEqual([2, ""]);
+      expect(err).toContain("The log's name is refused: it has");
+    }
+  });
+});
+
+test("names of regions, bookies and ledgers that make no path are refused before they are sent", async () => {
+  await using endpoint = await FaultyEndpoint.open();
+  for (const args of [
+    ["region", "drain", ""],
+    ["ledger", "show", ""],
+    ["ledger", "recover", ".."],
+  ]) {
+    const { code, err } = await run([...args, "--endpoint", endpoint.url]);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringMatching(/is no name of a (region|ledger); nothing was sent/),
+    ]);
+  }
+});
+
+describe("an endpoint", () => {
+  test("before the command counts for it, and the one behind it counts more", async () => {
+    await using endpoint = await FaultyEndpoint.open();
+    const before = ["--endpoint", endpoint.url];
+    expect(await run([...before, "create", "x"])).toMatchObject({ code: 0, out: "created x\n" });
+    const nobody = ["--endpoint", "http://127.0.0.1:1"];
+    expect((await run([...nobody, "describe", "x", ...before])).code).toBe(0);
+    const failed = await run([...before, "append", "nowhere"], "a\n");
+    expect(failed.err).toContain(`npx fenceline create nowhere --endpoint ${endpoint.url}`);
+  });
+
+  test("before a command that asks no region is refused", async () => {
+    const { code, err } = await run(["--endpoint", "http://127.0.0.1:4701", "local", "region", "a", "up"]);
+    expect([code, err]).toEqual([2, expect.stringContaining("--endpoint means nothing to local region")]);
+  });
+
+  test("with /v1 is refused, and told without", async () => {
+    for (const url of ["http://127.0.0.1:4701/v1", "https://x/live/v1/"]) {
+      const { code, err } = await run(["logs", "--endpoint", url]);
+      expect(code).toBe(2);
+      expect(err).toContain(`without /v1: ${url.replace(/\/v1\/?$/, "")}`);
+    }
+  });
+
+  test("on a port that nothing is sent to is asked once, and is a matter of usage", async () => {
+    const begunMs = performance.now();
+    for (const line of ["describe x", "append x"]) {
+      const { code, err } = await run([...line.split(" "), "--endpoint", "http://127.0.0.1:1"], "a\n");
+      expect(code).toBe(2);
+      expect(err).toContain("fetch sends nothing to that port (bad port)");
+      expect(err).not.toContain("trying again");
+    }
+    expect(performance.now() - begunMs).toBeLessThan(5_000);
+  });
+
+  test("where nobody listens is tried for --retry-for, which is told once", async () => {
+    await using gone = await FaultyEndpoint.open();
+    await gone[Symbol.asyncDispose]();
+    const { code, err } = await at(gone)("describe x");
+    expect(code).toBe(5);
+    expect(err.match(/nobody listens there \(ECONNREFUSED\); trying again for 1 s at most/g)).toHaveLength(1);
+  });
+});
+
+test("--version is the package's", async () => {
+  const { version } = JSON.parse(read("package.json")) as { version: string };
+  expect(await run(["--version"])).toEqual({
+    code: 0,
+    out: `${version}\n`,
+    bytes: expect.anything(),
+    err: "",
+  });
+});
+
+test("two forms of output that contradict each other are refused", async () => {
+  await using endpoint = await FaultyEndpoint.open();
+  await at(endpoint)("create x");
+  await at(endpoint)("append x", "a\n");
+  const both = await at(endpoint)("read x --output json --format text");
+  expect([both.code, both.out, both.err]).toEqual([2, "", expect.stringContaining("contradict each other")]);
+  expect((await at(endpoint)("read x --output json --format json")).out).toContain('"body":"a"');
+  expect((await at(endpoint)("read x --output json")).out).toContain('"body":"a"');
+  const sizes = "--ensemble 2 --write-quorum 2 --ack-quorum 2 --min-regions 2 --topology a:2,b:2";
+  expect((await run(`placement check ${sizes} --json --output text`.split(" "))).code).toBe(2);
+});
+
+describe("exit codes", () => {
+  test("are in one table, which the help and the README have", async () => {
+    const { out } = await run(["--help"]);
+    const readme = read("README.md");
+    for (const [code, words] of Object.entries(exitCodeWords)) {
+      expect(out).toContain(`  ${code.padStart(3)}  ${words}\n`);
+      expect(readme).toMatch(new RegExp(`\\| ${code.padEnd(3)} \\| ${words} +\\|`));
+    }
+    expect(Object.keys(exitCodeWords).map(Number).sort()).toEqual(Object.values(exitCodes).sort());
+  });
+
+  const ofStatus = { 400: 2, 403: 3, 404: 4, 406: 2, 410: 4, 412: 3, 413: 2, 415: 2, 416: 4, 417: 2, 422: 3 };
+
+  test.each(Object.entries(problemStatus))("of %s, which is %i", (code, status) => {
+    const problem = { code, status, detail: "why", retryable: false, side_effects: "none" };
+    const exit = exitCodeOf(new ProblemError(problem as never));
+    expect(Object.values(exitCodes)).toContain(exit);
+    const wanted = (ofStatus as Record<number, number>)[status];
+    if (wanted !== undefined && code !== "route_not_found") expect(exit).toBe(wanted);
+    expect(exitCodeOf(new ProblemError({ ...problem, retryable: true } as never))).toBe(5);
+  });
+
+  test("4 for what is not there, wherever it was looked for", async () => {
+    await using endpoint = await FaultyEndpoint.open();
+    await at(endpoint)("create x");
+    for (const line of [
+      "describe nowhere",
+      "ledger show 7",
+      "region drain mars",
+      "bookie lost b9",
+      "read x --from 9",
+    ]) {
+      expect([line, (await at(endpoint)(line)).code]).toEqual([line, 4]);
+    }
+  });
+
+  test("6 for a change that may have been made", async () => {
+    const problem = { code: "unknown_outcome", status: 504, detail: "", retryable: false };
+    expect(exitCodeOf(new ProblemError({ ...problem, side_effects: "possible" } as never))).toBe(6);
+  });
+});
