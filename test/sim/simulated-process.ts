@@ -5,11 +5,16 @@
  *
  *     running <--> frozen        what arrives meanwhile enters at the thaw, in any order
  *        \___________\___> crashed   nothing enters ever again; what it sent goes on without it
+ *
+ * While it is frozen its monotonic clock goes on, or stands still and takes its timers along: hosts do either.
  */
 import type { Region } from "../../lib/protocol/ids.ts";
 import type { Clock, Timer } from "../../lib/protocol/ports.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SeededRandom } from "./seeded-random.ts";
+
+/** Virtual time is a floating-point number; sums of it are off by less. */
+const ROUNDING_MS = 0.001;
 
 /** Wall time at virtual time 0; any fixed moment will do. */
 export const WALL_START_MS = 1_800_000_000_000;
@@ -22,6 +27,9 @@ export class SimulatedProcess {
   /** Virtual time of its last thaw. */
   thawedAtMs: number | undefined;
   #held: (() => void)[] = [];
+  #frozenAtMs = 0;
+  /** For how long its monotonic clock has stood still so far. */
+  #stoodMs = 0;
 
   constructor(
     readonly name: string,
@@ -30,11 +38,13 @@ export class SimulatedProcess {
     readonly region: Region,
     private readonly scheduler: Scheduler,
     readonly random: SeededRandom,
+    /** Whether its monotonic clock stands still while it is frozen. */
+    private readonly standsStill: boolean,
   ) {
     const startedAtMs = scheduler.nowMs;
     this.clock = {
       nowMs: () => Math.floor(WALL_START_MS + scheduler.nowMs + this.wallSkewMs),
-      monotonicMs: () => scheduler.nowMs - startedAtMs,
+      monotonicMs: () => this.#awakeMs() - startedAtMs,
       startTimer: (delayMs, fire) => this.#startTimer(delayMs, fire),
     };
   }
@@ -46,12 +56,15 @@ export class SimulatedProcess {
   }
 
   freeze(): void {
-    if (this.state === "running") this.state = "frozen";
+    if (this.state !== "running") return;
+    this.state = "frozen";
+    this.#frozenAtMs = this.scheduler.nowMs;
   }
 
   thaw(): void {
     if (this.state !== "frozen") return;
     this.state = "running";
+    if (this.standsStill) this.#stoodMs += this.scheduler.nowMs - this.#frozenAtMs;
     this.thawedAtMs = this.scheduler.nowMs;
     const held = this.random.shuffled(this.#held);
     this.#held = [];
@@ -64,14 +77,26 @@ export class SimulatedProcess {
     this.#held = [];
   }
 
+  /** Virtual time without what its monotonic clock missed. Asked by its own code alone, so never while frozen. */
+  #awakeMs(): number {
+    return this.scheduler.nowMs - this.#stoodMs;
+  }
+
   #startTimer(delayMs: number, fire: () => void): Timer {
     let pending: (() => void) | undefined = fire;
+    const wait = (ms: number) => this.scheduler.after(Math.max(0, ms), () => this.enter(due));
+    const dueMs = this.#awakeMs() + Math.max(0, delayMs);
     const due = () => {
       const act = pending;
+      const leftMs = dueMs - this.#awakeMs();
+      if (act !== undefined && leftMs > ROUNDING_MS) {
+        event = wait(leftMs);
+        return;
+      }
       pending = undefined;
       act?.();
     };
-    const event = this.scheduler.after(Math.max(0, delayMs), () => this.enter(due));
+    let event = wait(delayMs);
     return {
       cancel: () => {
         pending = undefined;

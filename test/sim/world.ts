@@ -113,7 +113,15 @@ export class World {
   startProcess(name: string, inRegion: string): SimulatedProcess {
     const ordinal = this.processes.filter((process) => process.name === name).length;
     const random = this.random(`process ${name} ${ordinal}`);
-    const process = new SimulatedProcess(name, ordinal, region(inRegion), this.scheduler, random);
+    const standsStill = this.random(`monotonic ${name} ${ordinal}`).chance(0.5);
+    const process = new SimulatedProcess(
+      name,
+      ordinal,
+      region(inRegion),
+      this.scheduler,
+      random,
+      standsStill,
+    );
     this.processes.push(process);
     return process;
   }

@@ -92,7 +92,7 @@ export const logMutants: readonly Mutant[] = [
         to: "    if (openAndLast || ledgerId >= 0) return done(tail, true, segment);",
       },
     ],
-    profiles: ["lives"],
+    profiles: ["region-loss"],
   },
   {
     name: "reader-wants-the-last-segment-open",

@@ -5,6 +5,7 @@ const ROUTER = "lib/protocol/log/append-router.ts";
 const RESTORE = "lib/protocol/log/restore-producers.ts";
 const FUNCTION_PORTS = "test/sim/function-ports.ts";
 const CALLS = "lib/protocol/log/owner-calls.ts";
+const EVIDENCE = "lib/protocol/log/owner-evidence.ts";
 
 const OWNERS = ["owners", "hand-off"];
 
@@ -45,6 +46,23 @@ export const ownerMutants: readonly Mutant[] = [
       },
       // The port that asks, as lib/adapters/aws/lambda-appends.ts is one.
       { file: FUNCTION_PORTS, from: `if (hasCode(error, "over_capacity")) return true;`, to: "" },
+    ],
+    profiles: OWNERS,
+  },
+  {
+    name: "silence-is-dated-by-the-monotonic-clock-alone",
+    breaks: "O1: failures from before a freeze prove nothing",
+    patches: [
+      {
+        file: EVIDENCE,
+        from: "    if (before === undefined || !isWithin(this.clock, before.last, limits.ownerFailureGapMaxMs)) {",
+        to: `    if (before === undefined || nowMs - before.last.monotonicMs > limits.ownerFailureGapMaxMs) {`,
+      },
+      {
+        file: EVIDENCE,
+        from: "    if (!isWithin(this.clock, failures.last, limits.ownerFailureGapMaxMs)) return false;",
+        to: "    if (this.clock.monotonicMs() - failures.last.monotonicMs > limits.ownerFailureGapMaxMs) return false;",
+      },
     ],
     profiles: OWNERS,
   },
