@@ -99,6 +99,9 @@ export interface Endpoint {
   readonly region: Region | string;
 }
 
+/** The metadata store is in no region: one that is lost does not take it along. */
+export const METADATA: Endpoint = { name: "metadata", region: "everywhere" };
+
 /** When a message fault strikes: as the request leaves, as it is served, or as the reply leaves. */
 export type Stage = "request" | "serve" | "reply";
 
@@ -159,8 +162,14 @@ export class Faults {
 /** The name under which a fault is counted when it strikes. */
 export function countedAs(fault: Fault): string {
   if (!isMessageFault(fault)) return fault.kind;
+  if (isHomeLost(fault)) return "metadata-home-lost";
   const ownName = fault.wire !== "bookie" && !(fault.wire === "function" && alsoReplies(fault.kind));
   return ownName ? `${fault.wire}-${fault.kind}` : fault.kind;
+}
+
+/** The metadata store itself is away, not the region of somebody who asks it. */
+function isHomeLost({ wire, to }: MessageFault): boolean {
+  return wire === "metadata" && typeof to === "object" && "region" in to && to.region === METADATA.region;
 }
 
 /** A fault of a region concerns messages in either direction. */

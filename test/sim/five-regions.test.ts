@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { CPU_BOUND } from "../cpu-bound.ts";
-import type { Fault, Wire } from "./faults.ts";
+import { type Fault, METADATA, type Wire } from "./faults.ts";
 import type { Operation } from "./history.ts";
 import type { ActorPlan, Plan } from "./plan.ts";
 import { type RunResult, runPlan } from "./run-plan.ts";
@@ -124,7 +124,7 @@ describe("the metadata store's majority is lost", CPU_BOUND, () => {
     kind: "region-hanging",
     wire: "metadata",
     from: "*",
-    to: { region: "everywhere" },
+    to: { region: METADATA.region },
     probability: 1,
     fromMs: LOST_FROM_MS,
     toMs: LOST_TO_MS,

@@ -20,7 +20,7 @@ const messages: Named = {
   "request-refused": ["request-refused"],
   "link-cut": ["link-cut"],
   "link-cut-back": ["link-cut-back"],
-  "region-hanging": ["region-hanging", "metadata-region-hanging"],
+  "region-hanging": ["region-hanging", "metadata-region-hanging", "metadata-home-lost"],
   "region-refusing": ["region-refusing", "metadata-region-refusing"],
   "failed-before": ["entry-store-failed-before", "metadata-failed-before"],
   "failed-after": ["entry-store-failed-after", "metadata-failed-after"],

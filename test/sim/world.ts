@@ -29,7 +29,7 @@ import {
 import { BookieStorage } from "./bookie-storage.ts";
 import { simulatedDigest } from "./content.ts";
 import { EntryStorePath } from "./entry-store-path.ts";
-import { type Endpoint, Faults, type Wire } from "./faults.ts";
+import { type Endpoint, Faults, METADATA, type Wire } from "./faults.ts";
 import { FunctionFleet } from "./function-fleet.ts";
 import { type Content, History } from "./history.ts";
 import { LeaseTable } from "./lease-table.ts";
@@ -46,8 +46,6 @@ import { SeededRandom } from "./seeded-random.ts";
 import { ShadowLogs } from "./shadow-logs.ts";
 import { SimulatedProcess } from "./simulated-process.ts";
 import type { Verdict } from "./verdict.ts";
-
-const METADATA: Endpoint = { name: "metadata", region: "everywhere" };
 
 export class World {
   readonly scheduler = new Scheduler();

@@ -67,7 +67,7 @@ export class OwnerEvidence {
     const before = this.#failures.get(region);
     this.#heardAtMs.delete(region);
     const last = momentNow(this.clock);
-    if (before === undefined || !isWithin(this.clock, before.last, limits.ownerFailureGapMaxMs)) {
+    if (before === undefined || this.#isOver(before)) {
       this.#failures.set(region, { count: 1, firstAtMs: nowMs, last });
     } else {
       before.count += 1;
@@ -132,8 +132,12 @@ export class OwnerEvidence {
   isSilent(log: LogIncarnation, region: Region): boolean {
     const failures = this.#failures.get(region);
     if (failures === undefined || this.isLeftAlone(log, region)) return false;
-    if (!isWithin(this.clock, failures.last, limits.ownerFailureGapMaxMs)) return false;
+    if (this.#isOver(failures)) return false;
     const forMs = this.clock.monotonicMs() - failures.firstAtMs;
     return failures.count >= limits.ownerFailuresMin && forMs >= limits.ownerSilenceMs;
+  }
+
+  #isOver({ last }: Failures): boolean {
+    return !isWithin(this.clock, last, limits.ownerFailureGapMaxMs);
   }
 }

@@ -2,7 +2,9 @@
 import { expect, test } from "vitest";
 import { logIncarnation, region } from "../../../lib/protocol/ids.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
+import { isStale } from "../../../lib/protocol/log/asking.ts";
 import { OwnerEvidence } from "../../../lib/protocol/log/owner-evidence.ts";
+import { momentNow } from "../../../lib/protocol/moment.ts";
 import { TestClock } from "../../scenarios/test-clock.ts";
 
 const log = logIncarnation("orders");
@@ -68,6 +70,56 @@ test.each(["jump", "suspend"] as const)("O1: an outage that is over is no silenc
   clock[passes](limits.ownerFailureGapMaxMs);
   expect(isSilent()).toBe(false);
 });
+
+test.each(["wall", "monotonic"] as const)(
+  "O1: nor is one from before a freeze, if the %s clock tells it",
+  (which) => {
+    const clock = new TestClock();
+    const asleepMs = { wall: 0, monotonic: 0 };
+    const seen = new OwnerEvidence({
+      nowMs: () => clock.nowMs() + asleepMs.wall,
+      monotonicMs: () => clock.monotonicMs() + asleepMs.monotonic,
+      startTimer: (delayMs, fire) => clock.startTimer(delayMs, fire),
+    });
+    seen.noteOwner(log, east);
+    const fail = (times: number) => {
+      for (let count = 0; count < times; count++) {
+        seen.noteFailure(east);
+        clock.jump(limits.ownerSilenceMs);
+      }
+    };
+    fail(limits.ownerFailuresMin);
+    expect(seen.isSilent(log, east)).toBe(true);
+    asleepMs[which] = 3_600_000;
+    expect(seen.isSilent(log, east)).toBe(false);
+    fail(1); // it begins anew
+    expect(seen.isSilent(log, east)).toBe(false);
+    fail(limits.ownerFailuresMin - 1);
+    expect(seen.isSilent(log, east)).toBe(true);
+    asleepMs[which] = -3_600_000;
+    expect(seen.isSilent(log, east)).toBe(false);
+  },
+);
+
+test.each(["wall", "monotonic"] as const)(
+  "F3: a question from before a freeze is stale by the %s clock alone",
+  (which) => {
+    const nowMs = { wall: 5, monotonic: 5 };
+    const clock = {
+      nowMs: () => nowMs.wall,
+      monotonicMs: () => nowMs.monotonic,
+      startTimer: () => ({ cancel: () => {} }),
+    };
+    const asking = {
+      answer: Promise.resolve(true),
+      sentAt: momentNow(clock),
+      failedFor: new Set<typeof log>(),
+    };
+    expect(isStale(clock, asking)).toBe(false);
+    nowMs[which] += limits.ownerFailureGapMaxMs + 1;
+    expect(isStale(clock, asking)).toBe(true);
+  },
+);
 
 test("O2: an owner that was seen just now is left alone, however silent its region is", () => {
   const { clock, seen, fail } = evidence();

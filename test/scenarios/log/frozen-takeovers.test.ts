@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { unavailable } from "../../../lib/protocol/errors.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { ownerLimits } from "../../../lib/protocol/log/owner-limits.ts";
-import { LOG, LogWorld } from "./log-world.ts";
+import { LOG, LogWorld, recordOf } from "./log-world.ts";
 
 /** P in the east owns the log, and Q in the west does not reach it until `state` says so. */
 async function cutOff() {
@@ -56,6 +56,40 @@ test.each([
   },
   60_000,
 );
+
+test("O1: silence from before a freeze is none after it, although the monotonic clock stood still", async () => {
+  const slept = { ms: 0 };
+  const w = await LogWorld.make({
+    leases: true,
+    forwarding: true,
+    client: (ports, client) => {
+      const { clock } = ports;
+      const monotonicMs = () => clock.monotonicMs() - slept.ms;
+      const startTimer: typeof clock.startTimer = (delayMs, fire) => clock.startTimer(delayMs, fire);
+      return client === "Q"
+        ? { ...ports, clock: { nowMs: () => clock.nowMs(), monotonicMs, startTimer } }
+        : ports;
+    },
+  });
+  expect(await w.client("P", "east").append("a")).toEqual(["at 0"]);
+  const q = w.client("Q", "west");
+  expect(await q.append("b")).toEqual(["at 1"]);
+  await w.world.clock.advance(limits.ownerHeardMs + limits.ownerGuardMs);
+  let isCut = true;
+  w.faults.at({ client: "Q", port: "region", target: "east" }, "before", Number.POSITIVE_INFINITY, () => {
+    if (isCut) throw unavailable("east is down", "none");
+  });
+  for (let failure = 0; failure < limits.ownerFailuresMin; failure++) {
+    const request = { log: LOG, records: [recordOf("lost")], timeoutMs: limits.ownerRetryPauseMs };
+    await w.run(q.appends.append(request).catch(() => undefined));
+    await w.world.clock.advance(limits.ownerSilenceMs / 2);
+  }
+  isCut = false;
+  w.world.clock.jump(3_600_000);
+  slept.ms = 3_600_000;
+  expect(await q.append("c")).toEqual(["at 2"]); // forwarded
+  expect(await owners(w)).toEqual(["east"]);
+});
 
 test("Q4: a takeover that fails for another reason does not say that the owner was found alive", async () => {
   const { w, q } = await cutOff();

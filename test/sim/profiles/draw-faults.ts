@@ -1,5 +1,12 @@
 /** Draws faults. Each plan takes some kinds and not others, so that rare combinations come up alone. */
-import type { End, Fault, MessageFault, MessageFaultKind, Wire } from "../faults.ts";
+import {
+  type End,
+  type Fault,
+  METADATA,
+  type MessageFault,
+  type MessageFaultKind,
+  type Wire,
+} from "../faults.ts";
 import type { ActorPlan, WorldPlan } from "../plan.ts";
 import type { SeededRandom } from "../seeded-random.ts";
 
@@ -172,7 +179,7 @@ export function metadataOutage(scene: Scene): Fault[] {
       kind: "region-hanging",
       wire: "metadata",
       from: "*",
-      to: { region: "everywhere" },
+      to: { region: METADATA.region },
       probability: 1,
       fromMs,
       toMs,
