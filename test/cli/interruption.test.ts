@@ -159,4 +159,4 @@ test("the process itself passes its signals on", async () => {
   child.kill("SIGTERM");
   expect(await code).toBe(143);
   expect(err).toContain("fenceline: interrupted by SIGTERM");
-}, 20_000);
+}, 60_000);
