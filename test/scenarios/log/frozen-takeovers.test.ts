@@ -113,4 +113,4 @@ test("Q4: regions that are cut from each other have the log in turn, each time f
   const changes = (await owners(w)).filter((owner, index, all) => owner !== all[index - 1]);
   expect(changes.length).toBeGreaterThan(2);
   expect(changes.length).toBeLessThan(12);
-});
+}, 60_000);
