@@ -14,11 +14,12 @@ import { addOwnerRoutes } from "./owner-routes.ts";
 import { problemResponse } from "./problem.ts";
 import { addRecordRoutes } from "./record-routes.ts";
 import { addRegionRoutes } from "./region-routes.ts";
+import { mediaType } from "./request-body.ts";
 import { ApiApp } from "./route.ts";
 import { type ApiOptions, refuseDotSegments, refuseOtherMethods, refuseUnknownRoute } from "./routing.ts";
 
 export function createApi(options: ApiOptions): ApiApp {
-  const app = new ApiApp();
+  const app = new ApiApp(options.onUndeclared);
   app.use(async (c, next) => {
     c.set("requestId", crypto.randomUUID());
     await next();
@@ -34,6 +35,7 @@ export function createApi(options: ApiOptions): ApiApp {
       method: c.req.method,
       log: c.req.param("log"),
       isAppend: c.req.method === "POST" && c.req.path.endsWith("/records"),
+      membersIn: mediaType(c.req.raw) === "application/json" ? "body" : "query",
     });
   });
   app.notFound(refuseUnknownRoute);

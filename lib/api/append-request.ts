@@ -5,6 +5,7 @@ import { limits } from "../protocol/limits.ts";
 import type { AppendRequest, RecordHeader, RecordInput } from "../protocol/log/operations.ts";
 import { ApiError } from "./api-error.ts";
 import { appendBody, type recordInput } from "./append-wire.ts";
+import { pointerTo } from "./pointers.ts";
 import { bytesOf, type LogFormat } from "./record-body.ts";
 import { mediaType, readBody, readJson } from "./request-body.ts";
 import type { Wire } from "./schema.ts";
@@ -50,8 +51,11 @@ export async function readAppend(
   }
   for (const [name, value] of Object.entries(inQuery)) {
     if (value === undefined) continue;
+    const pointer = pointerTo("query", [name]);
+    const detail = "goes with application/octet-stream; in JSON it is a member of the body";
     throw new FencelineError("invalid_request", {
-      message: `query/${name} goes with application/octet-stream; in JSON it is a member of the body.`,
+      message: `${pointer} ${detail}.`,
+      details: { errors: [{ pointer, detail }] },
     });
   }
   const given = await readJson(request, APPEND_BODY_BYTES_MAX, REMEDY);
@@ -72,7 +76,7 @@ function append(log: LogName, records: RecordInput[], condition: Condition): App
 }
 
 function recordOf(record: Wire<typeof recordInput>, format: LogFormat, index: number): RecordInput {
-  const at = `body/records/${index}`;
+  const at = pointerTo("body", ["records", index]);
   const headers = (record.headers ?? []).map(
     ([name, value], number): RecordHeader => [
       bytesOf(name, format, `${at}/headers/${number}/0`),

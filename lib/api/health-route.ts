@@ -4,6 +4,7 @@
  */
 import * as z from "zod/mini";
 import { type ApiApp, answer, route } from "./route.ts";
+import { problems } from "./route-problems.ts";
 import type { ApiOptions } from "./routing.ts";
 import { component, noted } from "./schema.ts";
 
@@ -26,9 +27,11 @@ const health = component("Health", () =>
 );
 
 const showHealth = route({
+  id: "showHealth",
   method: "get",
   path: "/v1/health",
   summary: "Whether this region serves, and how many regions may be lost.",
+  problems: problems(),
   answers: {
     200: answer(health, "It serves: status ok, or degraded."),
     503: answer(health, "It does not: status unavailable. No problem document, but the same as with 200."),

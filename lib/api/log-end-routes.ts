@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { logIncarnation, logName, seqNum } from "../protocol/ids.ts";
 import { deletedLog, sealedLog, trimBody, trimmed } from "./log-end-wire.ts";
 import { type ApiApp, answer, jsonBody, route } from "./route.ts";
+import { problems } from "./route-problems.ts";
 import { type ApiOptions, logParams, logRequest } from "./routing.ts";
 import { noted } from "./schema.ts";
 import { readSmallBody } from "./small-body.ts";
@@ -11,23 +12,28 @@ import { strictQuery } from "./strict-query.ts";
 const TRIM_POINT = { what: "seq_num", example: '{"seq_num": 5}' };
 
 const trimLog = route({
+  id: "trimLog",
   method: "post",
   path: "/v1/logs/{log}/trim",
   summary: "Lets go of the records below a seq_num, up to the tail. Goes forward only.",
   request: logRequest,
   body: jsonBody(trimBody),
+  problems: problems("body", "metadata", "log", "calls", "position_unwritten"),
   answers: { 200: answer(trimmed, "The log as it is trimmed now.") },
 });
 
 const sealLog = route({
+  id: "sealLog",
   method: "post",
   path: "/v1/logs/{log}/seal",
   summary: "Ends the log for ever: nothing can be appended any more, everything can be read.",
   request: logRequest,
+  problems: problems("metadata", "log", "calls", "writes"),
   answers: { 200: answer(sealedLog, "The log is sealed.") },
 });
 
 const deleteLog = route({
+  id: "deleteLog",
   method: "delete",
   path: "/v1/logs/{log}",
   summary: "Deletes the log and its records. A log that is created with this name later is another one.",
@@ -43,6 +49,7 @@ const deleteLog = route({
       ),
     }),
   }),
+  problems: problems("metadata", "log", "calls", "writes"),
   answers: {
     200: answer(deletedLog, "The log is deleted."),
     202: answer(deletedLog, "Nobody reads or writes the log any more; the rest of it is yet to go."),

@@ -6,14 +6,15 @@
 import { FencelineError } from "../protocol/errors.ts";
 import { type LogName, logName } from "../protocol/ids.ts";
 import { limits } from "../protocol/limits.ts";
+import { pointerTo } from "./pointers.ts";
 
 const REMEDY = "Percent-encode the name as one path segment ('/' is %2F), without '.' or '..' segments.";
 
-/** Types a name, or throws `invalid_request`. */
-export function checkedLogName(name: string): LogName {
+/** Types the name that stands at `pointer`, or throws `invalid_request`. */
+export function checkedLogName(name: string, pointer: string): LogName {
   const fault = nameFault(name);
   if (fault === undefined) return logName(name);
-  throw invalidName(name, fault);
+  throw invalidName(name, fault, pointer);
 }
 
 /** What is wrong with the name, if anything. */
@@ -53,10 +54,10 @@ function decodedSegment(segment: string): string | undefined {
   }
 }
 
-function invalidName(given: string, fault: string): FencelineError {
+function invalidName(given: string, fault: string, pointer = pointerTo("path", ["log"])): FencelineError {
   return new FencelineError("invalid_request", {
     message: `${JSON.stringify(shortened(given))} is no log name: ${fault}. ${REMEDY}`,
-    details: { errors: [{ pointer: "path/log", detail: fault }] },
+    details: { errors: [{ pointer, detail: fault }] },
   });
 }
 

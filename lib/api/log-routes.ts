@@ -6,8 +6,10 @@ import { createdAnswer, logAnswer, segmentAnswer } from "./answers.ts";
 import { ApiError } from "./api-error.ts";
 import { configOf } from "./log-config.ts";
 import { checkedLogName } from "./log-name.ts";
+import { pointerTo } from "./pointers.ts";
 import { mediaType, readBody, readJson } from "./request-body.ts";
 import { type ApiApp, answer, jsonBody, route } from "./route.ts";
+import { problems } from "./route-problems.ts";
 import { type ApiOptions, logRequest } from "./routing.ts";
 import type { Wire } from "./schema.ts";
 import { checkedBody } from "./small-body.ts";
@@ -26,11 +28,13 @@ const CREATE_BODY_BYTES_MAX = 64 * 1024;
 const LIST_LIMIT_DEFAULT = 100;
 
 const createLog = route({
+  id: "createLog",
   method: "put",
   path: "/v1/logs/{log}",
   summary: "Creates the log, or finds it with the same configuration.",
   request: logRequest,
   body: jsonBody(createBody, false),
+  problems: problems("body", "metadata", "log_exists", "region_not_found"),
   answers: {
     200: answer(createdLog, "The log was there with this configuration."),
     201: answer(createdLog, "The log was created."),
@@ -38,6 +42,7 @@ const createLog = route({
 });
 
 const listLogs = route({
+  id: "listLogs",
   method: "get",
   path: "/v1/logs",
   summary: "Log names in order.",
@@ -48,30 +53,37 @@ const listLogs = route({
       limit: z.optional(wholeNumber(1, limits.listLogsMax)),
     }),
   }),
+  problems: problems("metadata"),
   answers: { 200: answer(logPage, "One page of names.") },
 });
 
 const describeLog = route({
+  id: "describeLog",
   method: "get",
   path: "/v1/logs/{log}",
   summary: "The log's configuration and state.",
   request: logRequest,
+  problems: problems("metadata", "log"),
   answers: { 200: answer(logDescription, "The log.") },
 });
 
 const listSegments = route({
+  id: "listSegments",
   method: "get",
   path: "/v1/logs/{log}/segments",
   summary: "The log's segments in order, each with its ledger and owner.",
   request: logRequest,
+  problems: problems("metadata", "log"),
   answers: { 200: answer(segmentList, "The segments.") },
 });
 
 const settle = route({
+  id: "settleLog",
   method: "post",
   path: "/v1/logs/{log}/settle",
   summary: "Makes every acknowledged record readable, also while bookies of the tail are down.",
   request: logRequest,
+  problems: problems("metadata", "log", "calls", "writes"),
   answers: { 200: answer(settled, "The tail is settled.") },
 });
 
@@ -89,7 +101,9 @@ export function addLogRoutes(app: ApiApp, options: ApiOptions): void {
     const { prefix, start_after, limit } = query;
     const page = await options.read.listLogs({
       prefix,
-      ...(start_after === undefined ? {} : { startAfter: checkedLogName(start_after) }),
+      ...(start_after === undefined
+        ? {}
+        : { startAfter: checkedLogName(start_after, pointerTo("query", ["start_after"])) }),
       limit: limit ?? LIST_LIMIT_DEFAULT,
     });
     return c.json({ logs: [...page.logs], has_more: page.hasMore }, 200);

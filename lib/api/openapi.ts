@@ -1,6 +1,8 @@
 /** The OpenAPI document, made from the routes and the schemas that check their requests. */
 import * as z from "zod/mini";
+import type { ProblemCode } from "./problem.ts";
 import type { RequestSchemas, Route, RouteAnswers } from "./route.ts";
+import { byStatus } from "./route-problems.ts";
 import { type Schema, schemaNotes } from "./schema.ts";
 import { problem } from "./wire.ts";
 
@@ -37,15 +39,16 @@ export function openApiDocument(routes: readonly Route[]): Json {
   };
 }
 
-function operation({ summary, request, body, answers }: Route): Json {
+function operation({ id, summary, request, body, answers, problems }: Route): Json {
   const parameters = parametersOf(request());
   return {
+    operationId: id,
     summary,
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined
       ? {}
       : { requestBody: { required: body.required, content: contentOf(body.content) } }),
-    responses: responsesOf(answers),
+    responses: responsesOf(answers, problems),
   };
 }
 
@@ -63,16 +66,26 @@ function parameters(where: "path" | "query" | "header", schema: z.ZodMiniObject 
   });
 }
 
-function responsesOf(answers: RouteAnswers): Json {
-  const told = Object.entries(answers).map(([status, { schema, description }]) => [
-    status,
-    { description, content: contentOf({ "application/json": schema }) },
-  ]);
-  const failed = {
-    description: "A problem document (RFC 9457).",
-    content: contentOf({ "application/problem+json": problem }),
-  };
-  return { ...Object.fromEntries(told), default: failed };
+/** By status: what the route answers, and what it may fail with. A status may have both. */
+function responsesOf(answers: RouteAnswers, problems: readonly ProblemCode[]): Json {
+  const responses: Record<string, { description: string; content: Json }> = {};
+  for (const [status, { schema, description }] of Object.entries(answers)) {
+    responses[status] = { description, content: contentOf({ "application/json": schema }) };
+  }
+  for (const [status, codes] of byStatus(problems)) {
+    const told = responses[status];
+    responses[status] = {
+      description: [...(told === undefined ? [] : [told.description]), `${codes.join(", ")}.`].join(" Or "),
+      content: { ...told?.content, "application/problem+json": { schema: problemWith(codes) } },
+    };
+  }
+  const unforeseen = "A problem document (RFC 9457); or an answer of what stands in front of the functions.";
+  const content = contentOf({ "application/problem+json": problem });
+  return { ...responses, default: { description: unforeseen, content } };
+}
+
+function problemWith(codes: readonly ProblemCode[]): Json {
+  return { allOf: [referred(problem()), { type: "object", properties: { code: { enum: codes } } }] };
 }
 
 function contentOf(schemas: Readonly<Record<string, Schema>>): Json {

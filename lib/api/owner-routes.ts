@@ -4,6 +4,7 @@ import type { Ownership } from "../protocol/log/operations.ts";
 import { logAnswer } from "./answers.ts";
 import { configureBody, type OwnershipJson, ownership, transferBody } from "./owner-wire.ts";
 import { type ApiApp, answer, jsonBody, route } from "./route.ts";
+import { problems } from "./route-problems.ts";
 import { type ApiOptions, logRequest, nameOwner } from "./routing.ts";
 import { readSmallBody } from "./small-body.ts";
 import { logDescription } from "./wire.ts";
@@ -12,28 +13,43 @@ const REGION = { what: "region", example: '{"region": "us-west-2"}' };
 const PREFERENCE = { what: "preferred region", example: '{"preferred_region": "us-west-2"}' };
 
 const showOwner = route({
+  id: "showOwner",
   method: "get",
   path: "/v1/logs/{log}/owner",
   summary: "The region that owns the log, read consistently.",
   request: logRequest,
+  problems: problems("metadata", "log", "log_sealed"),
   answers: { 200: answer(ownership, "The owner.") },
 });
 
 const transferOwner = route({
+  id: "transferOwner",
   method: "post",
   path: "/v1/logs/{log}/owner/transfer",
   summary: "Makes a region own the log: by leave of the owner, or by recovery if that does not answer.",
   request: logRequest,
   body: jsonBody(transferBody),
+  problems: problems(
+    "body",
+    "metadata",
+    "log",
+    "calls",
+    "writes",
+    "log_sealed",
+    "region_not_found",
+    "not_owner",
+  ),
   answers: { 200: answer(ownership, "The region owns the log, now or since before.") },
 });
 
 const configureLog = route({
+  id: "configureLog",
   method: "patch",
   path: "/v1/logs/{log}",
   summary: "Changes what of a log's configuration may change: the region that should own it.",
   request: logRequest,
   body: jsonBody(configureBody),
+  problems: problems("body", "metadata", "log", "region_not_found"),
   answers: { 200: answer(logDescription, "The log as it is then.") },
 });
 

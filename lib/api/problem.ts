@@ -5,6 +5,7 @@
  */
 import { type ErrorCode, FencelineError, type SideEffects } from "../protocol/errors.ts";
 import { ApiError, type ApiErrorCode, apiErrorStatus } from "./api-error.ts";
+import { pointerFrom, type RequestPart } from "./pointers.ts";
 import { withWireNames } from "./size-names.ts";
 
 export type ProblemCode = ErrorCode | ApiErrorCode | "internal";
@@ -63,6 +64,8 @@ export interface FailedRequest {
   readonly log?: string | undefined;
   /** Whether it was an append of records. */
   readonly isAppend?: boolean;
+  /** Where what the log was asked for stood: a JSON body, or beside one that is none. */
+  readonly membersIn?: "body" | "query";
 }
 
 /** Wait that is suggested when the error names none. */
@@ -70,7 +73,7 @@ const RETRY_AFTER_MS = 1_000;
 
 export function problemOf(error: unknown, request: FailedRequest): Problem {
   const code = codeOf(error);
-  const details = inWireNames(causeDetails(error));
+  const details = inWireNames(causeDetails(error), request.membersIn ?? "body");
   const status = statusOf(code, details);
   const outcome = { ...outcomeOf(error, request), ...waitOf(error) };
   const members: Problem = {
@@ -110,7 +113,7 @@ export function problemResponse(error: unknown, request: FailedRequest): Respons
 const VAGUE: ReadonlySet<ProblemCode> = new Set(["unavailable", "unknown_outcome"]);
 
 /** One code for one situation: too few regions, whatever step of the request met it. */
-function codeOf(error: unknown): ProblemCode {
+export function codeOf(error: unknown): ProblemCode {
   if (error instanceof ApiError) return error.code;
   if (!(error instanceof FencelineError)) return "internal";
   if (!VAGUE.has(error.code)) return error.code;
@@ -198,10 +201,21 @@ function causeDetails(error: unknown): Readonly<Record<string, unknown>> {
   return { ...causeDetails(error.cause), ...own };
 }
 
-/** What could be changed to be accepted is named as it is sent. */
-function inWireNames(details: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const { change } = details;
-  return Array.isArray(change) ? { ...details, change: change.map(String).map(withWireNames) } : details;
+/** What could be changed to be accepted is named as it is sent, and pointed at where it stood. */
+function inWireNames(
+  details: Readonly<Record<string, unknown>>,
+  part: RequestPart,
+): Readonly<Record<string, unknown>> {
+  const { change, errors } = details;
+  return {
+    ...details,
+    ...(Array.isArray(change) ? { change: change.map(String).map(withWireNames) } : {}),
+    ...(Array.isArray(errors) ? { errors: errors.map((fault) => pointed(fault, part)) } : {}),
+  };
+}
+
+function pointed(fault: { readonly pointer?: unknown }, part: RequestPart): unknown {
+  return { ...fault, pointer: pointerFrom(String(fault.pointer), part) };
 }
 
 function titleOf(code: ProblemCode): string {

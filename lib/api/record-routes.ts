@@ -8,6 +8,7 @@ import { ackAnswer, readAnswer, tailAnswer } from "./answers.ts";
 import { readAppend } from "./append-request.ts";
 import { appendAck, appendBody } from "./append-wire.ts";
 import { type ApiApp, answer, route } from "./route.ts";
+import { problems } from "./route-problems.ts";
 import {
   type ApiOptions,
   appendPreferences,
@@ -22,6 +23,7 @@ import { strictQuery } from "./strict-query.ts";
 import * as wire from "./wire.ts";
 
 const appendRecords = route({
+  id: "appendRecords",
   method: "post",
   path: "/v1/logs/{log}/records",
   summary: "Appends a batch atomically; answered when an ack quorum in enough regions holds it.",
@@ -48,6 +50,7 @@ const appendRecords = route({
       "application/octet-stream": once(() => noted(z.string(), { format: "binary" })),
     },
   },
+  problems: problems("body", "metadata", "log", "calls", "writes", "append", "log_sealed"),
   answers: { 200: answer(appendAck, "The batch is durable.") },
 });
 
@@ -84,6 +87,7 @@ function readQuery() {
 }
 
 const readRecords = route({
+  id: "readRecords",
   method: "get",
   path: "/v1/logs/{log}/records",
   summary: "Reads records in order from a seq_num, a DLSN, a time, or a number of records before the tail.",
@@ -92,10 +96,12 @@ const readRecords = route({
     headers: z.extend(formatHeader(), timingHeader().shape),
     query: readQuery(),
   }),
+  problems: problems("metadata", "log", "calls", "position_trimmed", "position_unwritten", "not_utf8"),
   answers: { 200: answer(wire.readAnswer, "Records, possibly none at the tail.") },
 });
 
 const readTail = route({
+  id: "readTail",
   method: "get",
   path: "/v1/logs/{log}/records/tail",
   summary: "The seq_num that the next record gets.",
@@ -104,6 +110,7 @@ const readTail = route({
     headers: timingHeader(),
     query: strictQuery({ consistency: z._default(wire.consistency(), "strong") }),
   }),
+  problems: problems("metadata", "log", "calls"),
   answers: { 200: answer(wire.tailAnswer, "The tail.") },
 });
 

@@ -10,33 +10,40 @@ import {
   regionStateBody,
 } from "./region-wire.ts";
 import { type ApiApp, answer, jsonBody, route } from "./route.ts";
+import { problems } from "./route-problems.ts";
 import type { ApiOptions } from "./routing.ts";
 import { readSmallBody } from "./small-body.ts";
 
 const STATE = { what: "state", example: '{"state": "..."}' };
 
 const listRegions = route({
+  id: "listRegions",
   method: "get",
   path: "/v1/regions",
   summary: "All regions with their bookies, and what operators said of them.",
+  problems: problems("metadata"),
   answers: { 200: answer(regionList, "The regions in order of name.") },
 });
 
 const setRegionState = route({
+  id: "setRegionState",
   method: "patch",
   path: "/v1/regions/{region}",
   summary: "Says whether the region takes new copies; functions at work know within ten seconds.",
   request: () => ({ params: z.object({ region: z.string() }) }),
   body: jsonBody(regionStateBody),
+  problems: problems("body", "metadata", "region_not_found"),
   answers: { 200: answer(regionDescription, "The region as it is now.") },
 });
 
 const setBookieState = route({
+  id: "setBookieState",
   method: "patch",
   path: "/v1/regions/{region}/bookies/{bookie}",
   summary: "Says whether the bookie takes new copies; functions at work know within ten seconds.",
   request: () => ({ params: z.object({ region: z.string(), bookie: z.string() }) }),
   body: jsonBody(bookieStateBody),
+  problems: problems("body", "metadata", "region_not_found", "bookie_not_found"),
   answers: { 200: answer(bookieDescription, "The bookie as it is now.") },
 });
 

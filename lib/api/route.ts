@@ -11,8 +11,10 @@ import type { StatusCode } from "hono/utils/http-status";
 import type { JSONParsed } from "hono/utils/types";
 import type * as z from "zod/mini";
 import type { ApiContext, ApiEnv } from "./api-env.ts";
+import type { RequestPart } from "./pointers.ts";
+import { codeOf, type ProblemCode } from "./problem.ts";
 import { once, type Schema, type Wire } from "./schema.ts";
-import { invalidRequest, type RequestPart } from "./validation.ts";
+import { invalidRequest } from "./validation.ts";
 
 export interface RequestSchemas {
   readonly query?: z.ZodMiniObject;
@@ -32,14 +34,18 @@ export interface RouteAnswer<S extends Schema = Schema> {
   readonly description: string;
 }
 
-/** By status. Errors, which are the same for all routes, go without saying. */
+/** By status. What a route may fail with is said by `problems`. */
 export type RouteAnswers = Readonly<Record<number, RouteAnswer>>;
 
 export interface Route<R extends RequestSchemas = RequestSchemas, A extends RouteAnswers = RouteAnswers> {
   readonly method: "get" | "put" | "post" | "patch" | "delete";
   /** As OpenAPI writes it: `/v1/logs/{log}`. */
   readonly path: string;
+  /** Names the operation in OpenAPI, and so in clients that are generated from it. */
+  readonly id: string;
   readonly summary: string;
+  /** What it may fail with (P1). */
+  readonly problems: readonly ProblemCode[];
   /** Made at the first request of the route. */
   readonly request: () => R;
   readonly body?: RequestBody;
@@ -79,6 +85,10 @@ export class ApiApp extends Hono<ApiEnv> {
   /** In the order in which they were added. */
   readonly declared: Route[] = [];
 
+  constructor(private readonly onUndeclared: (route: Route, code: ProblemCode) => void = () => {}) {
+    super();
+  }
+
   serve<R extends RequestSchemas, A extends RouteAnswers>(
     declared: Route<R, A>,
     handler: RouteHandler<R, A>,
@@ -86,7 +96,13 @@ export class ApiApp extends Hono<ApiEnv> {
     this.declared.push(declared);
     const path = declared.path.replaceAll(/\{(.+?)\}/g, ":$1");
     this.on([declared.method], [path], async (c): Promise<Response> => {
-      return await handler(c, checked(declared.request(), c));
+      try {
+        return await handler(c, checked(declared.request(), c));
+      } catch (error) {
+        const code = codeOf(error);
+        if (!declared.problems.includes(code)) this.onUndeclared(declared, code); // P1
+        throw error;
+      }
     });
   }
 }

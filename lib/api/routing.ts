@@ -15,7 +15,8 @@ import type { ApiContext, ApiEnv } from "./api-env.ts";
 import { ApiError } from "./api-error.ts";
 import type { Health } from "./health.ts";
 import { checkRawPath, nameFault } from "./log-name.ts";
-import type { ApiApp } from "./route.ts";
+import type { ProblemCode } from "./problem.ts";
+import type { ApiApp, Route } from "./route.ts";
 import { noted, once } from "./schema.ts";
 import { logFormat } from "./wire.ts";
 
@@ -30,6 +31,8 @@ export interface ApiOptions {
   readonly health: () => Promise<Health>;
   /** Told of failures that are a defect of the server. Must not throw. */
   readonly onFault?: (error: unknown, requestId: string) => void;
+  /** Told of a failure that its route does not declare. Must not throw. */
+  readonly onUndeclared?: (route: Route, code: ProblemCode) => void;
 }
 
 export const logParams = once(() =>

@@ -2,9 +2,7 @@
 import type { core } from "zod/mini";
 import { FencelineError } from "../protocol/errors.ts";
 import { shortened } from "./log-name.ts";
-
-/** Where in the request a checked value stands; the first part of each pointer. */
-export type RequestPart = "path" | "query" | "header" | "body";
+import { pointerTo, type RequestPart } from "./pointers.ts";
 
 interface Fault {
   readonly pointer: string;
@@ -24,7 +22,7 @@ export function invalidRequest(part: RequestPart, error: core.$ZodError, given: 
 }
 
 function faultOf(part: RequestPart, found: core.$ZodIssue, given: unknown): Fault {
-  const pointer = [part, ...found.path].join("/");
+  const pointer = pointerTo(part, found.path);
   if (found.code === "unrecognized_keys") {
     const strange = found.keys.map((key) => JSON.stringify(key)).join(", ");
     const known = found.message.startsWith("there are ") ? `; ${found.message}` : "";

@@ -150,7 +150,9 @@ const logShape = () => ({
   log: z.string(),
   incarnation: z.string(),
   state: noted(z.enum(["active", "sealed", "deleting"]), {
-    description: "sealed: nothing is appended any more, everything can be read.",
+    description:
+      "sealed: nothing is appended any more, everything can be read. Told by GET; what creates or changes " +
+      "a log does not look for its end, and says active.",
   }),
   config: z.object({
     replication: replication(),
@@ -224,6 +226,13 @@ export const problem = component("Problem", () =>
     detail: noted(z.string(), { description: "The value given, the limit, the remedy." }),
     instance: z.string(),
     code: z.string(),
+    errors: z.optional(
+      noted(z.array(z.object({ pointer: z.string(), detail: z.string() })), {
+        description:
+          "With invalid_request: each fault and where it stands, as a JSON pointer (RFC 6901) into the " +
+          "request's path, query, header and body, such as /body/records/0/timestamp.",
+      }),
+    ),
     retryable: z.boolean(),
     side_effects: z.enum(["none", "possible"]),
   }),

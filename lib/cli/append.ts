@@ -33,7 +33,7 @@ const LINGER_MS = 100;
 
 export async function appendCommand(command: AppendCommand): Promise<void> {
   const { client, streams, log, resume } = command;
-  const progress = new Progress(streams, log);
+  const progress = new Progress(streams, log, command.patienceMs);
   const patience = {
     patienceMs: command.patienceMs,
     signal: command.signal,

@@ -12,6 +12,7 @@ import {
   patienceOf,
   RETRY_SECONDS_LONG,
 } from "./command-context.ts";
+import { interruptionOf } from "./interruption.ts";
 import { seqNum } from "./options.ts";
 import { writeResult } from "./output.ts";
 
@@ -50,6 +51,7 @@ export function addLogEndCommands(program: Command, context: CommandContext): vo
     const left = "; nobody reads or writes it any more, but part of it is left: run this again";
     const text = deleted.state === "deleted" ? `deleted ${log}` : `deleting ${log}${left}`;
     await writeResult(streams, flags.output, deleted, text);
+    if (deleted.state !== "deleted" && context.signal.aborted) throw interruptionOf(context.signal);
   });
 }
 

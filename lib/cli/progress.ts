@@ -26,6 +26,7 @@ export class Progress {
   constructor(
     private readonly streams: Streams,
     private readonly log: string,
+    private readonly patienceMs: number,
   ) {}
 
   /** Lines on standard error until disposed of. */
@@ -106,7 +107,10 @@ export class Progress {
     const rate = Math.round(this.lines / Math.max(0.001, this.#seconds()));
     const first = this.#start ?? this.at;
     const from = first === undefined ? "" : `, line 1 is at seq_num ${first}`;
-    const trouble = this.#trouble === undefined ? "" : `; trying again: ${this.#trouble}`;
+    const trouble =
+      this.#trouble === undefined
+        ? ""
+        : `; trying again for ${this.patienceMs / 1_000} s at most: ${this.#trouble}`;
     note(
       this.streams,
       `append ${this.log}: ${counted(this.lines, "line")} in ${Math.round(this.#seconds())} s ` +

@@ -15,18 +15,21 @@ import { writeResult } from "./output.ts";
 const REGION_VERBS: readonly (readonly [verb: string, state: RegionStateJson, description: string])[] = [
   ["accept", "accepting", "Lets the region take new copies again."],
   ["drain", "draining", "Keeps new copies out of the region; what it holds stays readable."],
-  ["lost", "lost", "Says that the region is gone: no new copies, and what it held is to be made up for."],
+  ["lost", "lost", "Says that the region is gone: no new copies, and others look after its logs."],
 ];
 
 const BOOKIE_VERBS: readonly (readonly [state: BookieStateJson, description: string])[] = [
   ["writable", "Lets the bookie take new copies again."],
   ["read-only", "Keeps new copies off the bookie; what it holds stays readable."],
-  ["lost", "Says that the bookie's storage is gone: no new copies, and what it held is to be made up for."],
+  ["lost", "Says that the bookie's storage is gone: no new copies."],
 ];
 
 const WITHIN = `
 Functions at work know within ten seconds. A ledger that is open stays where it is until a bookie fails or its
-log rolls.`;
+log rolls.
+
+Nothing copies anew what a lost region or bookie held: the segments that are there have so many copies fewer,
+and are read from the others. Only what is appended from then on has all its copies.`;
 
 export function addRegionCommands(program: Command, context: CommandContext): void {
   const region = program
@@ -42,7 +45,8 @@ export function addRegionCommands(program: Command, context: CommandContext): vo
     },
   );
   for (const [verb, state, description] of REGION_VERBS) {
-    clientCommand(region, `${verb} <name>`, description).action(async (name: string, flags: ClientFlags) => {
+    const command = clientCommand(region, `${verb} <name>`, description).addHelpText("after", WITHIN);
+    command.action(async (name: string, flags: ClientFlags) => {
       const client = await clientOf(flags, context);
       const set = await retrying(patienceOf(flags, context), client, (bounded) =>
         bounded.setRegionState(name, state),
@@ -58,7 +62,8 @@ export function addBookieCommands(program: Command, context: CommandContext): vo
     .description("Bookies and who of them takes new copies; npx fenceline region list has their ids.")
     .addHelpText("after", WITHIN);
   for (const [state, description] of BOOKIE_VERBS) {
-    clientCommand(bookie, `${state} <id>`, description).action(async (id: string, flags: ClientFlags) => {
+    const command = clientCommand(bookie, `${state} <id>`, description).addHelpText("after", WITHIN);
+    command.action(async (id: string, flags: ClientFlags) => {
       const client = await clientOf(flags, context);
       const patience = patienceOf(flags, context);
       const { regions } = await retrying(patience, client, (bounded) => bounded.regions());

@@ -7,10 +7,14 @@
  * K2 A seq is given to other records only if the batch that had it is certainly not in the log.
  * K3 After a batch that stays in doubt the next one begins a new epoch: a copy that is still on its way is
  *    refused from then on, and the order holds.
- * K4 A producer that the log has forgotten begins anew, unless the batch is in doubt: then nobody knows any
- *    more.
+ * K4 A producer that the log has forgotten begins anew, with a higher epoch, so that no late copy of a batch
+ *    of before fits in again; unless the batch is in doubt: then nobody knows any more. Its very first batch
+ *    the log takes whether it has forgotten it or not: in doubt it is sent again only while it is remembered
+ *    if it is there, by both clocks, since a host may sleep for days between two attempts.
  */
 import type { AppendAckJson } from "../api/append-wire.ts";
+import { appendLimits } from "../protocol/log/append-limits.ts";
+import { isWithin, type Moment, momentNow } from "../protocol/moment.ts";
 import { BatchInDoubtError, type BatchOutcome } from "./batch-outcome.ts";
 import { hasProblemCode, type ProblemError, RequestError } from "./client-errors.ts";
 import type { LogClient } from "./log-client.ts";
@@ -25,6 +29,8 @@ export interface LogProducerFields extends Patience {
   /** Higher than any that this id had before; 0 if absent. */
   readonly epoch?: number;
 }
+
+const HOST_CLOCKS = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 
 /** Outcomes that the server does not know, though a repetition finds them out. */
 const REPEATABLE = ["unknown_outcome", "insufficient_regions"] as const;
@@ -51,24 +57,24 @@ export class LogProducer {
 
   async #append(records: readonly Uint8Array[]): Promise<BatchOutcome> {
     const retries = new Retries(this.fields);
-    let inDoubt = false;
+    let inDoubt: Moment | undefined;
     for (;;) {
+      const sentAt = momentNow(HOST_CLOCKS);
       try {
         const ack = await this.#send(records, retries.requestMs);
         this.#seq += records.length;
         return { kind: "appended", ack };
       } catch (error) {
         if (!(error instanceof RequestError)) throw error;
-        if (!inDoubt && this.#wasForgotten(error)) {
-          this.#seq = 0; // K4
+        if (inDoubt === undefined && this.#wasForgotten(error)) {
+          this.#beginEpoch(); // K4
           continue;
         }
-        inDoubt ||= error.sideEffects === "possible";
+        if (error.sideEffects === "possible") inDoubt ??= sentAt;
         const mayRetry = error.retryable || REPEATABLE.some((code) => hasProblemCode(error, code));
-        if (mayRetry && (await retries.next(error))) continue;
-        if (!inDoubt || isRuledOut(error)) throw error; // K2
-        this.#epoch += 1; // K3
-        this.#seq = 0;
+        if (mayRetry && (await retries.next(error)) && this.#isRemembered(inDoubt)) continue;
+        if (inDoubt === undefined || isRuledOut(error)) throw error; // K2
+        this.#beginEpoch(); // K3
         throw new BatchInDoubtError(undefined, records.length, error);
       }
     }
@@ -81,6 +87,17 @@ export class LogProducer {
     return client
       .within(timeoutMs)
       .append(log, { records: texts.map((body) => ({ body })), producer }, format);
+  }
+
+  #beginEpoch(): void {
+    this.#epoch += 1;
+    this.#seq = 0;
+  }
+
+  /** K4. Whether the log knows of the batch if it was recorded at that time. */
+  #isRemembered(recordedAt: Moment | undefined): boolean {
+    if (recordedAt === undefined || this.#seq > 0) return true; // Else the log tells of a gap.
+    return isWithin(HOST_CLOCKS, recordedAt, appendLimits.producerWindowMs);
   }
 
   #wasForgotten(error: RequestError): error is ProblemError {

@@ -19,18 +19,24 @@ const PAUSE_MAX_MS = 2_000;
 /** What a request is given at least: with less, a busy server's answers would be thrown away. */
 const REQUEST_MIN_MS = 2_000;
 
-/** When to try again: pauses that double, with some chance, until the patience is used up. */
+/**
+ * When to try again: pauses that double, with some chance, until the patience is used up. Time is what either
+ * clock says: a host that slept for hours asks for nothing that was wanted then.
+ */
 export class Retries {
   #attempt = 0;
-  readonly #giveUpAtMs: number;
+  readonly #begunMs = { wall: Date.now(), monotonic: performance.now() };
 
-  constructor(private readonly patience: Patience) {
-    this.#giveUpAtMs = performance.now() + patience.patienceMs;
-  }
+  constructor(private readonly patience: Patience) {}
 
   /** The wait for an answer to the next request: what remains of the patience, and never next to nothing. */
   get requestMs(): number {
-    return Math.max(REQUEST_MIN_MS, Math.ceil(this.#giveUpAtMs - performance.now()));
+    return Math.max(REQUEST_MIN_MS, Math.ceil(this.patience.patienceMs - this.#usedMs));
+  }
+
+  get #usedMs(): number {
+    const { wall, monotonic } = this.#begunMs;
+    return Math.max(Date.now() - wall, performance.now() - monotonic);
   }
 
   /** Waits before the next attempt. False: the patience is used up, or the caller wants to stop. */
@@ -39,10 +45,11 @@ export class Retries {
     const doubled = Math.min(PAUSE_MAX_MS, (this.patience.pauseMs ?? FIRST_PAUSE_MS) * 2 ** this.#attempt++);
     const suggested = error instanceof ProblemError ? (error.retryAfterMs ?? 0) : 0;
     const pauseMs = Math.max(suggested, doubled * (0.5 + Math.random() / 2));
-    if (this.patience.signal?.aborted || performance.now() + pauseMs > this.#giveUpAtMs) return false;
+    const { signal, patienceMs } = this.patience;
+    if (signal?.aborted || this.#usedMs + pauseMs > patienceMs) return false;
     this.patience.onRetry?.(error, pauseMs);
-    await sleep(pauseMs, this.patience.signal);
-    return this.patience.signal?.aborted !== true;
+    await sleep(pauseMs, signal);
+    return signal?.aborted !== true && this.#usedMs < patienceMs + REQUEST_MIN_MS;
   }
 }
 

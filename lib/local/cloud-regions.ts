@@ -2,7 +2,6 @@
  * The regions of an embedded cloud: each with its switch, its functions and its port. Regions and bookies
  * that are added later are reached by the functions of the earlier ones, and the other way round.
  */
-import type { ApiOptions } from "../api/routing.ts";
 import { present } from "../protocol/assert.ts";
 import { type Region, region } from "../protocol/ids.ts";
 import type { LogConfig } from "../protocol/items.ts";
@@ -14,7 +13,7 @@ import { within } from "../protocol/waiting.ts";
 import { cloudHealth } from "./cloud-health.ts";
 import type { StorageBookie } from "./cloud-storage.ts";
 import type { Distances } from "./distances.ts";
-import { LocalRegion } from "./local-region.ts";
+import { LocalRegion, type LocalRegionFields } from "./local-region.ts";
 import type { LocalBookie } from "./region-bookies.ts";
 import { startFunctions } from "./region-functions.ts";
 import type { RegionLeaseStores } from "./region-lease-stores.ts";
@@ -32,6 +31,8 @@ export interface CloudRegionsFields {
   /** The configuration of logs whose creator chooses none. */
   readonly config: LogConfig;
   readonly onFault: (region: string, requestId: string, error: unknown) => void;
+  /** Told of a failure that the OpenAPI document does not list for its route. */
+  readonly onUndeclared: (route: string, code: string) => void;
 }
 
 export class CloudRegions {
@@ -101,15 +102,16 @@ export class CloudRegions {
   }
 
   async #openRegion(home: RegionSwitch): Promise<LocalRegion> {
-    const { clock, port, config, onFault, auditPeriodMs } = this.#fields;
+    const { clock, port, config, onFault, onUndeclared, auditPeriodMs } = this.#fields;
     const [replicas, bookies] = [this.#replicas, this.#bookies];
     const leases = (name: Region) => this.#fields.leases.of(name);
     const peer = (name: Region) => this.find(name);
     const world = { ...this.#fields, placement: regionAware, replicas, bookies, leases, peer };
-    const api: Pick<ApiOptions, "defaultConfig" | "health" | "onFault"> = {
+    const api: LocalRegionFields["api"] = {
       defaultConfig: config,
       health: async () => cloudHealth(this.#switches, replicas, config),
       onFault: (error, requestId) => onFault(home.region, requestId, error),
+      onUndeclared: ({ id }, code) => onUndeclared(id, code),
     };
     return await LocalRegion.open({
       region: home,

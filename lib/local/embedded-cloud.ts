@@ -85,6 +85,8 @@ export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
       config: this.#default.config,
       onFault: (where: string, requestId: string, error: unknown) =>
         write(faultText(where, requestId, error)),
+      onUndeclared: (route: string, code: string) =>
+        write(`${route} failed with ${code}, which GET /v1/openapi.json does not list for it`),
     };
     this.#regions = new CloudRegions(fields, file.regions, file.replicas ?? REPLICAS_MAX);
     this.#regions.addBookies(bookies);

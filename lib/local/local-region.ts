@@ -22,7 +22,7 @@ export interface LocalRegionFields {
   readonly start: () => RegionFunctions;
   /** From the end of one pass of the auditor to the next. */
   readonly auditPeriodMs: number;
-  readonly api: Pick<ApiOptions, "defaultConfig" | "health" | "onFault">;
+  readonly api: Pick<ApiOptions, "defaultConfig" | "health" | "onFault" | "onUndeclared">;
 }
 
 export class LocalRegion {

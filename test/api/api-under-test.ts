@@ -8,6 +8,7 @@ import { FakeLogs, here } from "./fake-log.ts";
 export function apiUnderTest(health: Partial<Health> = {}) {
   const logs = new FakeLogs();
   const faults: unknown[] = [];
+  const undeclared: string[] = [];
   const api = createApi({
     append: logs,
     read: logs,
@@ -24,6 +25,7 @@ export function apiUnderTest(health: Partial<Health> = {}) {
       ...health,
     }),
     onFault: (error) => faults.push(error),
+    onUndeclared: ({ id }, code) => undeclared.push(`${id} ${code}`),
   });
   const send = async (method: string, path: string, init: RequestInit = {}, rawPath?: string) =>
     api.request(path, { method, ...init }, rawPath === undefined ? {} : { rawPath });
@@ -32,7 +34,7 @@ export function apiUnderTest(health: Partial<Health> = {}) {
       body: typeof body === "string" ? body : JSON.stringify(body),
       headers: { "content-type": "application/json", ...headers },
     });
-  return { logs, faults, api, send, sendJson };
+  return { logs, faults, undeclared, api, send, sendJson };
 }
 
 /** The answer as a problem document; its promises to every reader are checked on the way. */

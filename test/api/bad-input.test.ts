@@ -23,7 +23,7 @@ describe("an append is refused, and nothing is appended:", () => {
       { records: {} },
       400,
       "invalid_request",
-      /^body\/records must be a list, got \{\}/,
+      /^\/body\/records must be a list, got \{\}/,
     ],
     [
       "half a header and a time that is none",
@@ -38,7 +38,7 @@ describe("an append is refused, and nothing is appended:", () => {
       {},
       400,
       "invalid_request",
-      /^body\/records is missing; it must be a list\. Nothing/,
+      /^\/body\/records is missing; it must be a list\. Nothing/,
     ],
     [
       "1,001 records",
@@ -258,4 +258,33 @@ describe("a configuration is refused:", () => {
       status: 415,
     });
   });
+});
+
+test("what is refused is pointed at in one form, wherever it is checked", async () => {
+  const { send, sendJson } = await withLog();
+  const pointers = async (answer: Response) =>
+    ((await problemIn(answer)).errors as { pointer: string }[]).map(({ pointer }) => pointer);
+  const path = "/v1/logs/orders/records";
+  const append = (body: object, headers = {}) => sendJson("POST", path, body, headers).then(pointers);
+  const records = [{ body: "x" }];
+  expect(await append({ records: [{ body: 7, timestamp: -1 }] })).toEqual([
+    "/body/records/0/body",
+    "/body/records/0/timestamp",
+  ]);
+  expect(await append({ records: [{ body: "\ud800" }] })).toEqual(["/body/records/0/body"]);
+  expect(await append({ records: [] })).toEqual(["/body/records"]);
+  expect(await append({ records: [{ body: "x", timestamp: 2 ** 50 }] })).toEqual([
+    "/body/records/0/timestamp",
+  ]);
+  expect(await append({ records, append_token: "t" })).toEqual(["/body/append_token"]);
+  expect(await append({ records, producer: { id: "a b", epoch: 0, seq: 0 } })).toEqual(["/body/producer/id"]);
+  expect(await append({ records }, { "idempotency-key": "a b" })).toEqual(["/header/idempotency-key"]);
+  const octets = { body: "x", headers: { "content-type": "application/octet-stream" } };
+  const token = await send("POST", `${path}?append_token=t`, octets);
+  expect(await pointers(token)).toEqual(["/query/append_token"]);
+  expect(await pointers(await send("GET", `${path}?count=0`))).toEqual(["/query/count"]);
+  expect(await pointers(await send("GET", `${path}?seq=0`))).toEqual(["/query"]);
+  expect(await pointers(await send("GET", "/v1/logs/%00"))).toEqual(["/path/log"]);
+  expect(await pointers(await send("GET", "/v1/logs?start_after=a/.."))).toEqual(["/query/start_after"]);
+  expect(await pointers(await sendJson("PUT", "/v1/logs/x", { "a/b": 1 }))).toEqual(["/body"]);
 });

@@ -40,9 +40,9 @@ describe("the owner of a log", () => {
   });
 
   test.each([
-    ["POST", "/v1/logs/orders/owner/transfer", {}, "body/region is missing"],
+    ["POST", "/v1/logs/orders/owner/transfer", {}, "/body/region is missing"],
     ["POST", "/v1/logs/orders/owner/transfer", { region: "x", force: true }, 'does not take "force"'],
-    ["PATCH", "/v1/logs/orders", {}, "body/preferred_region is missing"],
+    ["PATCH", "/v1/logs/orders", {}, "/body/preferred_region is missing"],
     ["PATCH", "/v1/logs/orders", { digest: "crc32", preferred_region: null }, 'does not take "digest"'],
   ])("%s %s with %j is refused", async (method, path, body, why) => {
     const problem = await problemIn(await (await withLog()).sendJson(method, path, body));

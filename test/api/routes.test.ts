@@ -257,7 +257,7 @@ describe("every answer", () => {
     const answer = await apiUnderTest().send("GET", "/v1/logs/x/records?limit=1");
     expect(answer.status).toBe(400);
     expect(((await answer.json()) as { detail: string }).detail).toContain(
-      'query does not take "limit"; there are seq_num, dlsn, timestamp, tail_offset, count, bytes, consistency',
+      '/query does not take "limit"; there are seq_num, dlsn, timestamp, tail_offset, count, bytes, consistency',
     );
   });
 

@@ -143,7 +143,9 @@ test("R1 a query is refused before a path, and a path before headers", async () 
     const answer = await send("GET", path, { headers: { "log-format": "hex" } });
     return ((await answer.json()) as { detail: string }).detail;
   };
-  expect(await detail("/v1/logs/%00/records?count=0&odd=1")).toMatch(/^query\/count .*; query does not take/);
-  expect(await detail("/v1/logs/%00/records")).toMatch(/^path\/log is no log name/);
-  expect(await detail("/v1/logs/x/records")).toMatch(/^header\/log-format must be utf8 or base64/);
+  expect(await detail("/v1/logs/%00/records?count=0&odd=1")).toMatch(
+    /^\/query\/count .*; \/query does not take/,
+  );
+  expect(await detail("/v1/logs/%00/records")).toMatch(/^\/path\/log is no log name/);
+  expect(await detail("/v1/logs/x/records")).toMatch(/^\/header\/log-format must be utf8 or base64/);
 });

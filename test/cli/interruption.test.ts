@@ -117,6 +117,29 @@ test("other commands say that they were interrupted, and whether they may have c
   }
 });
 
+test("a deletion that is interrupted says how far it is, and ends as interrupted", async () => {
+  await using endpoint = await FaultyEndpoint.open();
+  await at(endpoint)("create x");
+  let isAsked = false;
+  endpoint.logs.deleteLog = async () => {
+    isAsked = true;
+    return "deleting";
+  };
+  const stopped = await interrupted(`delete x --endpoint ${endpoint.url}`, "", "SIGINT", () => isAsked);
+  expect(stopped.code).toBe(130);
+  expect(stopped.out).toMatch(/deleting x; .*run this again|^$/);
+  expect(stopped.err).toContain("interrupted by SIGINT");
+});
+
+test("trouble of an append is told with how long it is put up with", async () => {
+  await using endpoint = await FaultyEndpoint.open();
+  await at(endpoint)("create x");
+  endpoint.faults.push(...Array<"request lost">(40).fill("request lost"));
+  const { code, err } = await run(["append", "x", "--endpoint", endpoint.url, "--retry-for", "2"], "a\n");
+  expect(code).toBe(6);
+  expect(err).toMatch(/append x: 0 lines in 1 s .*; trying again for 2 s at most: http/);
+}, 20_000);
+
 test("the process itself passes its signals on", async () => {
   await using endpoint = await FaultyEndpoint.open();
   await at(endpoint)("create x");
@@ -136,4 +159,4 @@ test("the process itself passes its signals on", async () => {
   child.kill("SIGTERM");
   expect(await code).toBe(143);
   expect(err).toContain("fenceline: interrupted by SIGTERM");
-}, 20_000);
+}, 60_000);

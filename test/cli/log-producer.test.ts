@@ -1,8 +1,9 @@
 /** A producer over HTTP whose answers are lost, in every way: each batch is in the log once (K1 to K4). */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { LogProducer } from "../../lib/client/log-producer.ts";
 import { FencelineError } from "../../lib/protocol/errors.ts";
 import { logName } from "../../lib/protocol/ids.ts";
+import { appendLimits } from "../../lib/protocol/log/append-limits.ts";
 import { ProducerTable } from "../../lib/protocol/log/producer-table.ts";
 import { type AppendFault, appendFaults, FaultyEndpoint } from "./faulty-endpoint.ts";
 
@@ -16,6 +17,12 @@ async function endpointWithLog() {
 
 const producerOf = (endpoint: FaultyEndpoint, patienceMs = 5_000, id = "mine") =>
   new LogProducer({ client: endpoint.client(), log: "orders", id, patienceMs, pauseMs: 1 });
+
+function forget(endpoint: FaultyEndpoint): void {
+  const name = logName("orders");
+  const log = endpoint.logs.logs.get(name);
+  if (log !== undefined) endpoint.logs.logs.set(name, { ...log, producers: new ProducerTable() });
+}
 
 const stamps = (endpoint: FaultyEndpoint) =>
   endpoint.requests.map((body) => {
@@ -103,20 +110,40 @@ test("an error without effect uses up no seq (K2)", async () => {
 test("a producer that the log forgot begins anew, or stays in doubt if it is (K4)", async () => {
   await using endpoint = await endpointWithLog();
   const producer = producerOf(endpoint, 300);
-  const forget = () => {
-    const name = logName("orders");
-    const log = endpoint.logs.logs.get(name);
-    if (log !== undefined) endpoint.logs.logs.set(name, { ...log, producers: new ProducerTable() });
-  };
   await producer.append(bytes("a"));
-  forget();
+  forget(endpoint);
   await producer.append(bytes("b"));
   expect(stamps(endpoint).slice(1)).toEqual([
     [0, 1],
-    [0, 0],
+    [1, 0],
   ]);
+  const late = { records: [{ body: "late" }], producer: { id: "mine", epoch: 0, seq: 1 } };
+  await expect(endpoint.client().append("orders", late, "utf8")).rejects.toMatchObject({
+    code: "producer_fenced",
+  });
   endpoint.faults.push("request lost");
-  forget();
+  forget(endpoint);
   await expect(producer.append(bytes("c"))).rejects.toThrow("may be in the log or not");
   expect(endpoint.bodies("orders")).toEqual(["a", "b"]);
 });
+
+test.each(["now", "performance"] as const)(
+  "a first batch in doubt is not sent again once the log may have forgotten it (K4): %s goes on in a sleep",
+  async (clock) => {
+    await using endpoint = await endpointWithLog();
+    endpoint.faults.push("answer lost");
+    const onRetry = () => {
+      // The host sleeps through the pause between two attempts.
+      const [host, name] = clock === "now" ? ([Date, "now"] as const) : ([performance, "now"] as const);
+      const awake = host.now.bind(host);
+      vi.spyOn(host, name).mockImplementation(() => awake() + appendLimits.producerWindowMs);
+      forget(endpoint);
+    };
+    const fields = { client: endpoint.client(), log: "orders", id: "mine", pauseMs: 1, onRetry };
+    const producer = new LogProducer({ ...fields, patienceMs: 2 * appendLimits.producerWindowMs });
+    await expect(producer.append(bytes("a"))).rejects.toMatchObject({ name: "BatchInDoubtError" });
+    expect(endpoint.bodies("orders")).toEqual(["a"]);
+    await producer.append(bytes("b"));
+    expect(stamps(endpoint).at(-1)).toEqual([1, 0]);
+  },
+);

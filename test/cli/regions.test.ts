@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { bookieId } from "../../lib/protocol/ids.ts";
 import { here } from "../api/fake-log.ts";
 import { FaultyEndpoint } from "./faulty-endpoint.ts";
-import { at } from "./run-command.ts";
+import { at, run } from "./run-command.ts";
 
 describe("region", () => {
   test("list shows states and bookies", async () => {
@@ -72,6 +72,16 @@ describe("bookie", () => {
     expect((await fenceline("bookie lost us-east-1.b1~s3")).code).toBe(0);
   });
 });
+
+test.each([["region", "lost"], ["bookie", "lost"], ["region"], ["bookie"]])(
+  "help of %s %s says that nothing copies anew what was lost",
+  async (...words) => {
+    const { code, out } = await run([...words, "--help"]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/Nothing copies anew what a lost region or bookie held/);
+    expect(out).not.toContain("made up for");
+  },
+);
 
 describe("create", () => {
   test("takes quorum sizes, all four together and no preset beside them", async () => {

@@ -62,9 +62,12 @@ export class RunningCloud implements AsyncDisposable {
     }
   }
 
+  /** Fails if a route answered with what the OpenAPI document does not list (P1). */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
     await this.scratch.remove();
+    const undeclared = this.written.filter((line) => line.includes("openapi.json does not list"));
+    if (undeclared.length > 0) throw new Error(undeclared.join("; "));
   }
 }
 

@@ -49,7 +49,9 @@ export class AppendQueue {
   takeGroup(): readonly PendingAppend[] {
     const { count, bytes } = this.#group();
     this.#bytes -= bytes;
-    return this.#waiting.splice(0, count).filter((append) => !append.isAnswered);
+    const group = this.#waiting.splice(0, count);
+    for (const append of group) append.expire();
+    return group.filter((append) => !append.isAnswered);
   }
 
   /** Whether the next group is as large as it can become. */

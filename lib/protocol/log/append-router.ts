@@ -77,7 +77,10 @@ export class AppendRouter {
     patience: Patience,
   ): Promise<AppendAck> {
     const { elsewhere } = this;
-    if (elsewhere === undefined) return await writer.append({ ...request, timeoutMs: patience.leftMs });
+    if (elsewhere === undefined) {
+      patience.check();
+      return await writer.append({ ...request, timeoutMs: patience.leftMs });
+    }
     const routed: Routed = { log, request, writer, patience };
     try {
       return await this.#untilAnswered(routed, elsewhere);
@@ -133,6 +136,7 @@ export class AppendRouter {
 
   async #here(routed: Routed, takeFrom?: Region): Promise<Step> {
     const { log, request, writer, patience } = routed;
+    patience.check();
     try {
       const ack = await writer.append({ ...request, timeoutMs: patience.leftMs }, takeFrom);
       this.#evidence.noteOwner(log.log, ack.ownerRegion);
@@ -159,6 +163,7 @@ export class AppendRouter {
       if (canOwn === false) return await this.#here(routed, owner);
       if (canOwn === undefined) return await this.#later(patience);
     }
+    patience.check();
     let answer: ForwardAnswer;
     try {
       answer = await calls.forward(log, owner, request, patience.leftMs);

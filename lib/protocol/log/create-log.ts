@@ -13,7 +13,6 @@ import type { LogAdmission } from "../placement/admit-log.ts";
 import { removeItem, updateItem } from "../update-item.ts";
 import { refuseDifferences } from "./config-differences.ts";
 import type { LogDescription } from "./operations.ts";
-import { lastItem } from "./segments.ts";
 
 export interface LogCreation {
   readonly created: boolean;
@@ -47,7 +46,7 @@ export async function createLog(
     const item = await putLog(ports, name, config, preferred);
     if (await takeName(ports, item, dead)) {
       await listInDirectory(ports, name, "afresh");
-      return { created: true, description: describedAs(item.state, item), warnings };
+      return { created: true, description: describe(item), warnings };
     }
   }
   throw new FencelineError("not_ready", {
@@ -56,17 +55,9 @@ export async function createLog(
   });
 }
 
-/** Reads consistently whether the log has an end: its item does not say. */
-export async function describe(
-  { metadata }: Pick<CreatePorts, "metadata">,
-  item: LogItem,
-): Promise<LogDescription> {
-  const last = await lastItem(metadata, item.log, "consistent");
-  return describedAs(last?.kind === "end" ? "sealed" : item.state, item);
-}
-
-function describedAs(state: LogDescription["state"], item: LogItem): LogDescription {
-  const { name, log, config, trimPoint, createdAtMs, preferredRegion } = item;
+/** As its item has it, which does not say whether the log has an end. */
+export function describe(item: LogItem): LogDescription {
+  const { name, log, config, state, trimPoint, createdAtMs, preferredRegion } = item;
   const preference = preferredRegion === undefined ? {} : { preferredRegion };
   return { name, log, config, state, trimPoint, createdAtMs, ...preference };
 }
@@ -105,7 +96,7 @@ async function existing(
   await listInDirectory(ports, found.name, "if missing");
   const admission = asked.askAdmission();
   const warnings = admission.kind === "accepted" ? admission.warnings : [admission.reason];
-  return { created: false, description: await describe(ports, found), warnings };
+  return { created: false, description: describe(found), warnings };
 }
 
 async function putLog(

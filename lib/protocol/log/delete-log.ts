@@ -22,6 +22,7 @@ import { directoryKey, type Item, type LogItem, logKey, logNameKey } from "../it
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import { limits } from "../limits.ts";
 import { removeItem, updateItem } from "../update-item.ts";
+import type { Ask } from "./log-names.ts";
 import type { DeletionAnswer } from "./operations.ts";
 import { removeFromChain } from "./remove-from-chain.ts";
 import { mayHaveSealed, sealLog } from "./seal-log.ts";
@@ -32,14 +33,15 @@ import { logNotFound } from "./start-segment.ts";
  * Deletes the log that the name names now, if it is `only` when that is given. "deleted": nothing of it is
  * left that a reader or a creator could meet. "deleting": nobody reads or writes it any more, but ledgers of
  * it, or its name, are left; call again, or leave it to a later pass. Throws `log_not_found`, and what
- * sealing or the ports throw; it may then be sealed, or deleted, all the same.
+ * sealing or the ports throw; it may then be sealed, or deleted, all the same. `ask` bounds the look-up.
  */
 export async function deleteLog(
   ports: LedgerPorts,
   name: LogName,
+  ask: Ask,
   only?: LogIncarnation,
 ): Promise<DeletionAnswer> {
-  const log = await findInAnyState(ports, name);
+  const log = await ask(() => findInAnyState(ports, name));
   if (only !== undefined && log.log !== only) throw anotherLife(name, log.log, only);
   await startDeletion(ports, log);
   try {

@@ -13,7 +13,7 @@ import { createLog, describe, type LogCreation } from "./create-log.ts";
 import { deleteLog } from "./delete-log.ts";
 import { takeOver } from "./hand-over.ts";
 import { KnownLedgers } from "./known-ledgers.ts";
-import { LogNames } from "./log-names.ts";
+import { type Ask, askInTime, LogNames } from "./log-names.ts";
 import type { LogPorts, OwnerAnswer, OwnerRequest } from "./log-ports.ts";
 import type { ReaderPorts } from "./log-reader.ts";
 import { recordsAt } from "./log-reads.ts";
@@ -69,9 +69,8 @@ export class LogAppends implements AppendOperations {
 
   async preferRegion(name: LogName, preferred: Region | undefined): Promise<LogDescription> {
     if (preferred !== undefined) checkRegion(this.ports.topology, preferred);
-    return await this.#names.with(name, async (log) =>
-      describe(this.ports, await preferRegion(this.ports, log, preferred)),
-    );
+    const prefer = async (log: LogIdentity) => describe(await preferRegion(this.ports, log, preferred));
+    return await this.#names.with(name, prefer, this.#askInTime(`the preferred region of log ${name}`));
   }
 
   /** Producers have their place behind the writer's checks. */
@@ -84,18 +83,19 @@ export class LogAppends implements AppendOperations {
 
   transferOwner(name: LogName, to: Region): Promise<Ownership> {
     this.#refreshTopology();
-    return this.#names.with(name, (log) =>
-      this.#elsewhere(log).transfer.transfer(log, this.#writers.of(log), to),
-    );
+    const transfer = (log: LogIdentity) =>
+      this.#elsewhere(log).transfer.transfer(log, this.#writers.of(log), to);
+    return this.#names.with(name, transfer, this.#askInTime(`a transfer of log ${name}`));
   }
 
   /** What another region's function asks of this one; refused or served here, never passed on. */
   async serve(request: OwnerRequest): Promise<OwnerAnswer> {
     const from = request.kind === "take-over" ? request.from : undefined;
     const permit = new TakeoverPermit(this.ports.clock, from);
+    const ask = this.#askInTime(`${request.kind} of log ${request.log}`);
     try {
       this.#refreshTopology();
-      return await this.#names.with(request.log, (log) => this.#serve(log, request, permit));
+      return await this.#names.with(request.log, (log) => this.#serve(log, request, permit, ask), ask);
     } catch (error) {
       if (error instanceof FencelineError) return { kind: "refused", error };
       throw error;
@@ -104,26 +104,26 @@ export class LogAppends implements AppendOperations {
 
   settle(name: LogName): Promise<void> {
     this.#refreshTopology();
-    return this.#inTime(`settling log ${name}`, () => this.#names.with(name, (log) => this.#settle(log)));
+    return this.#inTime(`settling log ${name}`, (ask) =>
+      this.#names.with(name, (log) => this.#settle(log), ask),
+    );
   }
 
   trim(name: LogName, to: SeqNum): Promise<SeqNum> {
-    return this.#inTime(`trimming log ${name}`, () =>
-      this.#names.with(name, (log) => {
-        const settle = () => this.#settle(log);
-        return trimLog({ ...this.#reader, settler: { settle } }, log, to);
-      }),
-    );
+    const trim = (log: LogIdentity) => {
+      const settle = () => this.#settle(log);
+      return trimLog({ ...this.#reader, settler: { settle } }, log, to);
+    };
+    return this.#inTime(`trimming log ${name}`, (ask) => this.#names.with(name, trim, ask));
   }
 
   seal(name: LogName): Promise<SeqNum> {
-    return this.#inTime(`sealing log ${name}`, () =>
-      this.#names.with(name, (log) => sealLog(this.ports, log)),
-    );
+    const seal = (log: LogIdentity) => sealLog(this.ports, log);
+    return this.#inTime(`sealing log ${name}`, (ask) => this.#names.with(name, seal, ask));
   }
 
   deleteLog(name: LogName, only?: LogIncarnation): Promise<DeletionAnswer> {
-    return this.#inTime(`deleting log ${name}`, () => deleteLog(this.ports, name, only));
+    return this.#inTime(`deleting log ${name}`, (ask) => deleteLog(this.ports, name, ask, only));
   }
 
   /** Whether this region can own logs: its lease table answers. */
@@ -158,9 +158,14 @@ export class LogAppends implements AppendOperations {
     });
   }
 
-  async #serve(log: LogIdentity, request: OwnerRequest, permit: TakeoverPermit): Promise<OwnerAnswer> {
+  async #serve(
+    log: LogIdentity,
+    request: OwnerRequest,
+    permit: TakeoverPermit,
+    ask: Ask,
+  ): Promise<OwnerAnswer> {
     const { region } = this.ports;
-    const { owner, epoch } = await ownershipOf(this.ports, log);
+    const { owner, epoch } = await ask(() => ownershipOf(this.ports, log));
     if (request.kind === "take-over") {
       if (owner === region && epoch !== undefined) return { kind: "done", ownership: { owner, epoch } };
       if (owner !== undefined && (request.epoch ?? epoch) !== epoch)
@@ -209,9 +214,14 @@ export class LogAppends implements AppendOperations {
     });
   }
 
-  /** What takes longer goes on, and may yet come to pass. */
-  #inTime<T>(what: string, operation: () => Promise<T>): Promise<T> {
-    return within(this.ports.clock, limits.appendDeadlineMs, what, operation);
+  /** What takes longer goes on, and may yet come to pass, for the log that was found in time and no other. */
+  #inTime<T>(what: string, operation: (ask: Ask) => Promise<T>): Promise<T> {
+    const ask = this.#askInTime(what);
+    return within(this.ports.clock, limits.appendDeadlineMs, what, () => operation(ask));
+  }
+
+  #askInTime(what: string): Ask {
+    return askInTime(this.ports.clock, what, limits.appendDeadlineMs);
   }
 
   /**

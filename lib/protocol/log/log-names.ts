@@ -3,12 +3,30 @@
  * name. When names can be released (rule 29), an operation on a remembered life ends in `log_not_found`, at
  * the check of rule 25 or in 33f; whoever meets that looks the name up again.
  */
-import { hasCode, unavailable } from "../errors.ts";
+import { FencelineError, hasCode, unavailable } from "../errors.ts";
 import type { LogName } from "../ids.ts";
 import { type ItemKey, type LogItem, logKey, logNameKey } from "../items.ts";
 import { limits } from "../limits.ts";
-import type { Consistency, MetadataStore, Versioned } from "../ports.ts";
+import { isWithin, momentNow } from "../moment.ts";
+import type { Clock, Consistency, MetadataStore, Versioned } from "../ports.ts";
 import { type LogIdentity, logNotFound } from "./start-segment.ts";
+
+/** Bounds the look-ups of one operation. */
+export type Ask = <A>(lookUp: () => Promise<A>) => Promise<A>;
+
+/**
+ * For an operation whose caller waits for so long from now on. What is found later is not used: the name may
+ * be another log's by then, and nobody asked for that to be trimmed, sealed or deleted.
+ */
+export function askInTime(clock: Clock, what: string, timeoutMs: number): Ask {
+  const begun = momentNow(clock);
+  return async (lookUp) => {
+    const found = await lookUp();
+    if (isWithin(clock, begun, timeoutMs)) return found;
+    const message = `${what}: its log was found too late, when nobody waited any more; ask again`;
+    throw new FencelineError("not_ready", { message, sideEffects: "none", details: { phase: "asking" } });
+  };
+}
 
 export class LogNames {
   /** Look-ups, also those on the way: operations that wait for one begin in the order of their arrival. */
@@ -20,7 +38,7 @@ export class LogNames {
   async with<T>(
     name: LogName,
     operation: (log: LogIdentity) => Promise<T>,
-    ask: <A>(lookUp: () => Promise<A>) => Promise<A> = (lookUp) => lookUp(),
+    ask: Ask = (lookUp) => lookUp(),
   ): Promise<T> {
     const { lookUp, log } = await ask(() => this.#find(name));
     try {

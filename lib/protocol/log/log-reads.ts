@@ -27,7 +27,7 @@ import type {
 } from "./operations.ts";
 import { ReadCollector } from "./read-collector.ts";
 import { seek } from "./seek.ts";
-import { allItems } from "./segments.ts";
+import { allItems, lastItem } from "./segments.ts";
 import type { RecordsThere } from "./seq-num-mismatch.ts";
 import type { Settler } from "./settler.ts";
 import type { LogIdentity } from "./start-segment.ts";
@@ -96,9 +96,12 @@ export class LogReads implements ReadOperations {
   }
 
   describeLog(name: LogName): Promise<LogDescription> {
-    return withoutEffects(async () =>
-      describe(this.#ports, await findLog(this.#ports.metadata, name, "consistent")),
-    );
+    return withoutEffects(async () => {
+      const { metadata } = this.#ports;
+      const item = await findLog(metadata, name, "consistent");
+      const last = await lastItem(metadata, item.log, "consistent");
+      return { ...describe(item), ...(last?.kind === "end" ? { state: "sealed" } : {}) };
+    });
   }
 
   listLogs(request: ListLogsRequest): Promise<LogPage> {

@@ -93,7 +93,7 @@ export interface LogDescription {
   readonly name: LogName;
   readonly log: LogIncarnation;
   readonly config: LogConfig;
-  /** `sealed`: it has an end, behind which nothing is appended any more. */
+  /** `sealed`: it has an end. Told by `describeLog` alone: who changes a log does not look for its end. */
   readonly state: "active" | "sealed" | "deleting";
   readonly trimPoint: SeqNum;
   readonly createdAtMs: number;

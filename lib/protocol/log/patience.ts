@@ -1,13 +1,15 @@
 /**
  * How long one caller waits for its append, from its arrival on. What is asked on the way, of metadata, the
- * leases and other regions, is given up when that is over; nothing of the append is sent from there on.
+ * leases and other regions, is given up when that is over; nothing of the append is sent from there on, by a
+ * process that was frozen either: the log may have forgotten by then that another attempt was recorded (P3).
  */
 import { FencelineError } from "../errors.ts";
 import { limits } from "../limits.ts";
+import { isWithin, type Moment, momentNow } from "../moment.ts";
 import type { Clock } from "../ports.ts";
 
 export class Patience {
-  readonly #giveUpAtMs: number;
+  readonly #begun: Moment;
   readonly #timeoutMs: number;
 
   constructor(
@@ -16,16 +18,21 @@ export class Patience {
     timeoutMs: number = limits.appendDeadlineMs,
   ) {
     this.#timeoutMs = Math.min(timeoutMs, limits.appendDeadlineMs);
-    this.#giveUpAtMs = clock.monotonicMs() + this.#timeoutMs;
+    this.#begun = momentNow(clock);
   }
 
   get isOver(): boolean {
-    return this.clock.monotonicMs() >= this.#giveUpAtMs;
+    return !isWithin(this.clock, this.#begun, this.#timeoutMs);
   }
 
   /** In ms, never next to nothing. */
   get leftMs(): number {
-    return Math.max(1, this.#giveUpAtMs - this.clock.monotonicMs());
+    return Math.max(1, this.#begun.monotonicMs + this.#timeoutMs - this.clock.monotonicMs());
+  }
+
+  /** For who is about to send the append on. Throws `not_ready` without side effects if it is over. */
+  check(): void {
+    if (this.isOver) throw this.#outOfTime();
   }
 
   /**

@@ -8,11 +8,13 @@
  * A1 It is answered once.
  * A2 Out of time it is answered with what is then known: `not_ready` without side effects while it waits,
  *    `unknown_outcome` while it is in doubt. After that it is never sent again (its bytes may still be
- *    recorded, as that answer says).
+ *    recorded, as that answer says). Nor is it if time has run out by either clock and no timer has fired:
+ *    the process was frozen, and the log may have forgotten that another attempt at it is recorded (P3).
  */
 import { FencelineError } from "../errors.ts";
 import type { SeqNum } from "../ids.ts";
 import { limits } from "../limits.ts";
+import { isWithin, type Moment, momentNow } from "../moment.ts";
 import type { Clock, Timer } from "../ports.ts";
 import type { BatchProducer } from "./entry-batches.ts";
 import type { AppendAck, RecordInput } from "./operations.ts";
@@ -45,8 +47,14 @@ export class PendingAppend {
   #settle: { resolve: (ack: AppendAck) => void; reject: (error: unknown) => void } | undefined;
   #doubt: (() => FencelineError) | undefined;
   readonly #timer: Timer;
+  readonly #begun: Moment;
+  readonly #timeoutMs: number;
 
-  constructor(clock: Clock, logName: string, fields: PendingAppendFields) {
+  constructor(
+    private readonly clock: Clock,
+    private readonly logName: string,
+    fields: PendingAppendFields,
+  ) {
     this.records = fields.records;
     this.matchSeqNum = fields.matchSeqNum;
     this.appendToken = fields.appendToken;
@@ -55,10 +63,18 @@ export class PendingAppend {
     this.outcome = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
-    const timeoutMs = Math.min(fields.timeoutMs ?? limits.appendDeadlineMs, limits.appendDeadlineMs);
-    this.#timer = clock.startTimer(timeoutMs, () =>
-      this.fail(this.#doubt?.() ?? outOfTime(logName, timeoutMs)),
-    );
+    this.#begun = momentNow(clock);
+    this.#timeoutMs = Math.min(fields.timeoutMs ?? limits.appendDeadlineMs, limits.appendDeadlineMs);
+    this.#timer = clock.startTimer(this.#timeoutMs, () => this.#outOfTime());
+  }
+
+  /** A2. For who is about to send it. */
+  expire(): void {
+    if (!isWithin(this.clock, this.#begun, this.#timeoutMs)) this.#outOfTime();
+  }
+
+  #outOfTime(): void {
+    this.fail(this.#doubt?.() ?? outOfTime(this.logName, this.#timeoutMs));
   }
 
   get isAnswered(): boolean {

@@ -49,7 +49,9 @@ function gap(
   const why = isKnown
     ? `epoch ${epoch} goes on with seq ${expected}`
     : "is not known to this log, or was forgotten after a long silence, and would begin with seq 0";
-  const remedy = isKnown ? "send what is missing first" : "read what is in the log, then begin with a new id";
+  const remedy = isKnown
+    ? "send what is missing first"
+    : "read what is in the log, then begin with a higher epoch and seq 0, or with a new id";
   return new FencelineError("producer_seq_gap", {
     message: `${who} ${why}; seq ${seq} was given; ${remedy}`,
     details: { expected_seq: expected, received_seq: seq, known_producer: isKnown },

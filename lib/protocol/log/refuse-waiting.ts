@@ -4,8 +4,9 @@
  * A sealed log takes nothing any more, and it still remembers its producers as of its last entry. So a
  * repetition of what is in it is told where that is, as in an open log: the first answer may have been lost.
  * Nothing comes into a sealed log later either, which makes "it is not in the log" certain, as far back as
- * its producer is remembered: one that was forgotten and began anew is not told from a new one. Who is not
- * remembered may have been forgotten, or trimmed away; that is then said.
+ * its producer is remembered: one that was forgotten and began anew under the same epoch is not told from a
+ * new one (one that took a higher epoch is). Who is not remembered may have been forgotten, or trimmed away;
+ * that is then said.
  */
 import { FencelineError, hasCode } from "../errors.ts";
 import type { SeqNum } from "../ids.ts";

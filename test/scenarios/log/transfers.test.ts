@@ -108,20 +108,31 @@ describe("a transfer", () => {
     },
   );
 
-  test("whose next owner froze before it took over takes nothing when it thaws: the owner has gone on", async () => {
-    const { w, p, q } = await ownedByEast();
-    const held = w.faults.hold({ client: "Q", port: "metadata", about: w.elections }, "after");
-    const asked = q.appends.serve({ kind: "take-over", log: LOG, from: region("east") });
-    await w.idle();
-    expect(held.calls).not.toEqual([]);
-    w.world.clock.jump(limits.appendDeadlineMs);
-    expect(await p.append("b")).toEqual(["at 1"]);
-    held.release();
-    expect(await w.run(asked)).toMatchObject({ kind: "refused", error: { code: "not_owner" } });
-    expect(await p.append("c")).toEqual(["at 2"]);
-    expect(await owners(w)).toEqual(["east"]);
-    expect(recoveries(w)).toBe(0);
-  });
+  test.each([
+    ["who the owner is", "metadata", 1, "not_ready"],
+    ["whose the pen is", "lease", 1, "not_owner"],
+    ["what the last segment is", "metadata", 2, "not_ready"],
+  ] as const)(
+    "whose next owner froze when it asked %s takes nothing when it thaws",
+    async (_, port, look, code) => {
+      const { w, p, q } = await ownedByEast();
+      let looks = 0;
+      let thaw = () => {};
+      const thawed = new Promise<void>((resolve) => (thaw = resolve));
+      const query = { client: "Q", port, call: port === "lease" ? "read" : "query" } as const;
+      w.faults.at(query, "after", look, () => (++looks === look ? thawed : undefined));
+      const asked = q.appends.serve({ kind: "take-over", log: LOG, from: region("east") });
+      await w.idle();
+      expect(looks).toBe(look);
+      w.world.clock.jump(limits.appendDeadlineMs);
+      expect(await p.append("b")).toEqual(["at 1"]);
+      thaw();
+      expect(await w.run(asked)).toMatchObject({ kind: "refused", error: { code } });
+      expect(await p.append("c")).toEqual(["at 2"]);
+      expect(await owners(w)).toEqual(["east"]);
+      expect(recoveries(w)).toBe(0);
+    },
+  );
 
   test("whose request to take over lies on the way for an hour takes nothing: the owner has gone on", async () => {
     const { w, p } = await ownedByEast();
