@@ -64,7 +64,7 @@ export const ownerMutants: readonly Mutant[] = [
         to: "    if (this.clock.monotonicMs() - failures.last.monotonicMs > limits.ownerFailureGapMaxMs) return false;",
       },
     ],
-    profiles: OWNERS,
+    profiles: ["owners"],
   },
   {
     name: "producer-state-is-not-carried-over",
