@@ -76,10 +76,7 @@ describe("health", { timeout: 60_000 }, () => {
 describe("auditor", { timeout: 60_000 }, () => {
   it("registers the bookies of its own region alone, and leaves a healthy log as it is", async () => {
     for (const again of [1, 2]) {
-      const counts = await regions.auditors.get(WEST)?.serve({ again });
-      expect(counts).toMatchObject({ failures: 0 });
-      // A pass that begins, by chance, with the only shard that holds a log ends with it, too.
-      expect([1, 2]).toContain((counts as { logs: number }).logs);
+      expect(await regions.auditors.get(WEST)?.serve({ again })).toMatchObject({ logs: 1, failures: 0 });
     }
     const { bookies } = await readRegistry(regions.metadata, "consistent");
     expect(bookies.map(({ address }) => address.id).sort()).toEqual(

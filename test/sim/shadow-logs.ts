@@ -4,7 +4,7 @@
  */
 import { hasCode } from "../../lib/protocol/errors.ts";
 import { type EntryId, entryId, type LedgerId, type LogIncarnation } from "../../lib/protocol/ids.ts";
-import type { ClosedLedger } from "../../lib/protocol/ledger/ledger-metadata.ts";
+import type { ClosedLedger, LedgerMetadata } from "../../lib/protocol/ledger/ledger-metadata.ts";
 import { decodeRecordSet } from "../../lib/protocol/log/record-set.ts";
 import { contentOf } from "./content.ts";
 import { contentsOfEntry } from "./entry-contents.ts";
@@ -51,10 +51,33 @@ export class ShadowLogs implements Observer {
     return this.#payloads.get(ledgerId)?.[entry];
   }
 
-  /** The first `count` records of a life; -1 for one that was never in a closed ledger. */
+  /**
+   * The first `count` records of a life, all of them trimmed: those of the last segment, too, whose ledger may
+   * be open yet. -1 for one that was never there.
+   */
   first(log: LogIncarnation, count: number): Content[] {
-    const records = this.of(log);
+    const records = new Map([...this.#ofOpen(log), ...this.of(log)]);
     return Array.from({ length: count }, (_, seqNum) => records.get(seqNum) ?? -1);
+  }
+
+  *#ofOpen(log: LogIncarnation): Generator<readonly [number, Content]> {
+    const { table } = this.world;
+    const named = new Set(table.itemsOf("segment").map(({ item }) => item.ledgerId));
+    for (const { item } of table.itemsOf("ledger")) {
+      if (item.state === "CLOSED" || item.state === "DELETED") continue;
+      if (item.origin?.log !== log || !named.has(item.ledgerId)) continue;
+      yield* recordsOf(item, openPayloads(this.world, item), () => {});
+    }
+  }
+}
+
+/** Of an open ledger's entries, up to the first one that no storage has. */
+function openPayloads(world: World, ledger: LedgerMetadata): Uint8Array[] {
+  const payloads: Uint8Array[] = [];
+  for (;;) {
+    const [payload] = contentsOfEntry(world, ledger, entryId(payloads.length));
+    if (payload === undefined) return payloads;
+    payloads.push(payload);
   }
 }
 
@@ -66,7 +89,7 @@ function payloadsOf(world: World, ledger: ClosedLedger): (Uint8Array | undefined
 
 /** Seq_nums and contents. */
 function* recordsOf(
-  ledger: ClosedLedger,
+  ledger: LedgerMetadata,
   payloads: readonly (Uint8Array | undefined)[],
   damaged: (what: string) => void,
 ): Generator<readonly [number, Content]> {

@@ -52,6 +52,12 @@ interface Cursor {
   after: string | undefined;
 }
 
+/** Of a partition, by sort keys; undefined: from its beginning, to its end. */
+interface Stretch {
+  readonly after: string | undefined;
+  readonly until: string | undefined;
+}
+
 interface Walk {
   readonly cursor: Cursor;
   readonly partitions: readonly string[];
@@ -114,17 +120,20 @@ export class Auditor {
     return [...new Set([this.ports.region, ...lost])];
   }
 
-  /** At most once around (E1). */
+  /** At most once around (E1); of a partition that was taken up in its midst the begin comes last. */
   async #walk(
     { cursor, partitions, max }: Walk,
     giveUpAtMs: number,
     counts: Counts,
     visit: (one: Versioned) => Promise<void>,
   ): Promise<void> {
+    const begunAfter = cursor.after;
+    const stops = partitions.length + (begunAfter === undefined ? 0 : 1);
     let left = max;
-    for (let seen = 0; seen <= partitions.length && left > 0; seen++) {
+    for (let seen = 0; seen < stops && left > 0; seen++) {
       const partition = partitions[cursor.index % partitions.length] as string;
-      const page = await this.#page(partition, cursor.after, left, counts);
+      const until = seen === partitions.length ? begunAfter : undefined;
+      const page = await this.#page(partition, { after: cursor.after, until }, left, counts);
       for (let start = 0; start < page.length; start += auditLimits.atOnce) {
         if (this.ports.clock.monotonicMs() >= giveUpAtMs) return;
         const some = page.slice(start, start + auditLimits.atOnce);
@@ -139,10 +148,12 @@ export class Auditor {
     }
   }
 
-  async #page(partition: string, after: string | undefined, limit: number, counts: Counts) {
+  async #page(partition: string, { after, until }: Stretch, limit: number, counts: Counts) {
     const from = after === undefined ? {} : { from: `${after}\u0000` };
+    const to = until === undefined ? {} : { to: until };
+    const query = { partition, ...from, ...to, order: "ascending", limit } as const;
     try {
-      return await this.ports.metadata.query({ partition, ...from, order: "ascending", limit }, "consistent");
+      return await this.ports.metadata.query(query, "consistent");
     } catch {
       counts.failures += 1;
       return [];

@@ -1,7 +1,8 @@
 /** Stories of the auditor: what it recovers, collects and brings home, and what it leaves alone. */
 import { describe, expect, test } from "vitest";
+import { unavailable } from "../../../lib/protocol/errors.ts";
 import { type LedgerId, ledgerId, region } from "../../../lib/protocol/ids.ts";
-import { ledgerListingKey } from "../../../lib/protocol/items.ts";
+import { DIRECTORY_SHARDS, ledgerListingKey } from "../../../lib/protocol/items.ts";
 import { createLedger } from "../../../lib/protocol/ledger/create-ledger.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { Auditor } from "../../../lib/protocol/log/audit.ts";
@@ -342,4 +343,38 @@ test("E1: ledgers that take all of a pass leave time for the logs", async () => 
     w.world.clock.jump(auditLimits.passMs / 32);
   });
   expect(await w.run(auditor.pass())).toMatchObject({ logs: 1, segmentsRemoved: 1 });
+});
+
+test("E1: a pass goes around once, wherever it begins, and looks at nothing twice", async () => {
+  const { w, p } = await world();
+  await p.append("a");
+  const { ports, appends } = w.client("A", "east");
+  for (let shard = 0; shard < DIRECTORY_SHARDS; shard++) {
+    const random = { ...ports.random, uint32: () => shard };
+    const auditor = new Auditor({ ...ports, random }, (log, to) => appends.transferOwner(log, to));
+    expect(await w.run(auditor.pass())).toMatchObject({ ledgers: 1, logs: 1, failures: 0 });
+  }
+});
+
+test("E1: a pass that takes up in the midst of a list ends there", async () => {
+  const { w } = await world();
+  const { ports, appends } = w.client("A", "east");
+  const auditor = new Auditor(ports, (log, to) => appends.transferOwner(log, to));
+  const ids = Array.from({ length: 12 }, (_, index) => ledgerId(index * DIRECTORY_SHARDS));
+  for (const id of ids) {
+    await w.put(ledgerListingKey(east, id), {
+      kind: "ledger-listing",
+      ledgerId: id,
+      region: east,
+      createdAtMs: 0,
+    });
+  }
+  let slow = true;
+  w.faults.at({ client: "A", port: "metadata", call: "get" }, "before", Number.POSITIVE_INFINITY, () => {
+    if (slow) w.world.clock.jump(auditLimits.passMs / 8);
+    throw unavailable("not now", "none"); // so that they stay
+  });
+  expect(await w.run(auditor.pass())).toMatchObject({ ledgers: auditLimits.atOnce });
+  slow = false;
+  expect(await w.run(auditor.pass())).toMatchObject({ ledgers: ids.length });
 });
