@@ -22,7 +22,7 @@ export function logText(log: LogJson, tail: TailJson, { segments }: SegmentListJ
 }
 
 function noOwnerWords(last: string | undefined): string {
-  return `none any more: the log is sealed${last === undefined ? "" : `; the last one was ${last}`}`;
+  return `none any more: the log is sealed${last === undefined ? "" : `; its last segment is of ${last}`}`;
 }
 
 export function ledgerText(ledger: LedgerJson): string {

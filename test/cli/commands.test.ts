@@ -100,7 +100,7 @@ describe("a log, from its creation to its records", () => {
     const sealed = (await fenceline("describe orders")).out;
     expect(sealed).toMatch(/^incarnation +\S+, sealed, created/m);
     expect(sealed).toMatch(/seq_num 1 up to 2, where the log was sealed/);
-    expect(sealed).toMatch(/^owner +none any more: the log is sealed; the last one was us-east-1$/m);
+    expect(sealed).toMatch(/^owner +none any more: the log is sealed; its last segment is of us-east-1$/m);
     expect(JSON.parse((await fenceline("describe orders --output json")).out).state).toBe("sealed");
     expect((await fenceline("delete orders")).out).toBe("deleted orders\n");
     for (const line of ["delete orders", "seal orders", "trim orders --to 0"]) {
