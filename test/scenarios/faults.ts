@@ -22,7 +22,7 @@ export interface Match {
   readonly about?: string | number;
 }
 
-type Moment = "before" | "after";
+export type Moment = "before" | "after";
 
 interface Rule {
   readonly match: Match;

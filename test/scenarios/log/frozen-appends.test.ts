@@ -5,6 +5,7 @@
 import { describe, expect, test } from "vitest";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { appendLimits } from "../../../lib/protocol/log/append-limits.ts";
+import { freezeAt, freezes } from "../freeze.ts";
 import { LOG, type LogClient, LogWorld, recordOf } from "./log-world.ts";
 
 const keyed = (client: LogClient, key: string) =>
@@ -61,33 +62,22 @@ describe.each([
   ["the owner's region", "east"],
   ["another region", "west"],
 ])("P3: frozen in %s", (_, where) => {
-  test.each([
-    ["before", "jump"],
-    ["after", "jump"],
-    ["before", "suspend"],
-    ["after", "suspend"],
-  ] as const)("%s any call (its clocks %s): the record is in the log once", async (moment, passes) => {
+  test.each(freezes)("%s any call (its clocks %s): the record is in the log once", async (moment, passes) => {
     for (let at = 0; at < 60; at++) {
       const w = await LogWorld.make({ leases: true, forwarding: true });
       const p = w.client("P", "east");
       expect(await p.append("a")).toEqual(["at 0"]);
       await p.release();
-      let thaw = () => {};
-      const thawed = new Promise<void>((resolve) => (thaw = resolve));
-      let count = 0;
-      for (const port of ["lease", "metadata", "bookie"] as const) {
-        w.faults.at({ client: "Z", port }, moment, Number.POSITIVE_INFINITY, () =>
-          count++ < at ? undefined : thawed,
-        );
-      }
+      const calls = (["lease", "metadata", "bookie"] as const).map((port) => ({ client: "Z", port }));
+      const ice = freezeAt(w.faults, calls, moment, at);
       const first = keyed(w.client("Z", where), "k").catch(() => undefined);
       await w.world.clock.advance(200);
-      if (count <= at) return expect(at).toBeGreaterThan(2);
+      if (!ice.isFrozen()) return expect(at).toBeGreaterThan(2);
       const again = await w.run(keyed(p, "k"));
       w.world.clock[passes](appendLimits.producerKeepMs + 1);
       await w.run(keyed(p, "other"));
       await p.release();
-      thaw();
+      ice.thaw();
       await w.run(first);
       await w.world.clock.advance(60_000);
       const log = await w.client("T", "north").read(0);

@@ -5,6 +5,7 @@
 import { describe, expect, test } from "vitest";
 import { region, seqNum } from "../../../lib/protocol/ids.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
+import { freezeAt, freezes } from "../freeze.ts";
 import { LOG, type LogClient, LogWorld } from "./log-world.ts";
 
 const requests: Readonly<Record<string, (client: LogClient) => Promise<unknown>>> = {
@@ -15,30 +16,15 @@ const requests: Readonly<Record<string, (client: LogClient) => Promise<unknown>>
   preference: ({ appends }) => appends.preferRegion(LOG, region("north")),
 };
 
-/** Z's `at`-th call of metadata from now on, and all that come after it, wait until it thaws. */
-function freezing(w: LogWorld, moment: "before" | "after", at: number) {
-  let thaw = () => {};
-  const thawed = new Promise<void>((resolve) => (thaw = resolve));
-  let count = 0;
-  w.faults.at({ client: "Z", port: "metadata" }, moment, Number.POSITIVE_INFINITY, () =>
-    count++ < at ? undefined : thawed,
-  );
-  return { thaw: () => thaw(), isFrozen: () => count > at };
-}
-
 describe.each(Object.entries(requests))("29: a %s", (_, ask) => {
-  test.each([
-    ["before", "jump"],
-    ["after", "jump"],
-    ["before", "suspend"],
-  ] as const)(
+  test.each(freezes)(
     "frozen %s any call (its clocks %s): the name's next life is left alone",
     async (moment, passes) => {
       for (let at = 0; at < 60; at++) {
         const w = await LogWorld.make({ leases: true, forwarding: true });
         const p = w.client("P", "west");
         expect(await p.append("former")).toEqual(["at 0"]);
-        const ice = freezing(w, moment, at);
+        const ice = freezeAt(w.faults, [{ client: "Z", port: "metadata" }], moment, at);
         const asked = ask(w.client("Z", "west")).catch(() => undefined);
         await w.world.clock.advance(100);
         if (!ice.isFrozen()) return expect(at).toBeGreaterThan(1);

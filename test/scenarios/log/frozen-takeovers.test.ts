@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { unavailable } from "../../../lib/protocol/errors.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { ownerLimits } from "../../../lib/protocol/log/owner-limits.ts";
+import { freezeAt, freezes } from "../freeze.ts";
 import { LOG, LogWorld, recordOf } from "./log-world.ts";
 
 /** P in the east owns the log, and Q in the west does not reach it until `state` says so. */
@@ -23,32 +24,22 @@ async function cutOff() {
 const owners = async (w: LogWorld) =>
   (await w.run(w.client("T", "north").reads.segments(LOG))).map(({ ownerRegion }) => ownerRegion);
 
-test.each([
-  ["before", "jump"],
-  ["after", "jump"],
-  ["before", "suspend"],
-  ["after", "suspend"],
-] as const)(
+test.each(freezes)(
   "F3: frozen %s any call of a takeover (its clocks %s), it takes nothing from an owner that goes on",
   async (moment, passes) => {
     let tookOver = false;
     for (let at = 0; !tookOver; at++) {
       const { w, p, q, state } = await cutOff();
-      let thaw = () => {};
-      const thawed = new Promise<void>((resolve) => (thaw = resolve));
-      let calls = 0;
-      for (const port of ["lease", "metadata", "bookie", "region"] as const) {
-        w.faults.at({ client: "Q", port }, moment, Number.POSITIVE_INFINITY, () =>
-          ++calls > at ? thawed : undefined,
-        );
-      }
+      const ports = ["lease", "metadata", "bookie", "region"] as const;
+      const calls = ports.map((port) => ({ client: "Q", port }));
+      const ice = freezeAt(w.faults, calls, moment, at);
       const taking = q.sending("b");
-      for (let waited = 0; calls <= at && waited < 5_000; waited += 50) await w.world.clock.advance(50);
+      for (let waited = 0; !ice.isFrozen() && waited < 5_000; waited += 50) await w.world.clock.advance(50);
       tookOver = (await owners(w)).includes(q.ports.region);
       w.world.clock[passes](3_600_000);
       state.isCut = false;
       if (!tookOver) expect((await p.append("p"))[0]).toMatch(/^at /);
-      thaw();
+      ice.thaw();
       await w.run(taking);
       await w.world.clock.advance(limits.appendDeadlineMs);
       if (!tookOver) expect(new Set(await owners(w)), `call ${at}`).toEqual(new Set(["east"]));

@@ -2,23 +2,17 @@
 import { describe, expect, test } from "vitest";
 import { region } from "../../../lib/protocol/ids.ts";
 import type { TopologyStates } from "../../../lib/protocol/placement/placement.ts";
+import { freezeAt, freezes } from "../freeze.ts";
 import { LOG, type LogClient, LogWorld, recordOf } from "./log-world.ts";
 
 /** Whatever `frozen` does stops at its `at`-th call from now on, and it answers nobody any more. */
 function freezing(w: LogWorld, frozen: LogClient, name: string, moment: "before" | "after", at: number) {
-  let thaw = () => {};
-  const thawed = new Promise<void>((resolve) => (thaw = resolve));
-  let count = 0;
-  const stop = (calls: number) => () => {
-    count += calls;
-    return count > at ? thawed : undefined;
-  };
-  w.faults.at({ client: name }, moment, Number.POSITIVE_INFINITY, stop(1));
+  const ice = freezeAt(w.faults, [{ client: name }], moment, at);
   for (const when of ["before", "after"] as const) {
     const inbound = { port: "region", target: frozen.ports.region } as const;
-    w.faults.at(inbound, when, Number.POSITIVE_INFINITY, stop(0));
+    w.faults.at(inbound, when, Number.POSITIVE_INFINITY, () => (ice.isFrozen() ? ice.thawed : undefined));
   }
-  return { thaw: () => thaw(), isFrozen: () => count > at };
+  return ice;
 }
 
 /** A producer's batches: each is sent again until it is acknowledged, through whichever of them. */
@@ -70,12 +64,7 @@ describe.each(["before", "after"] as const)("frozen %s any call", (moment) => {
   );
 });
 
-test.each([
-  ["before", "jump"],
-  ["after", "jump"],
-  ["before", "suspend"],
-  ["after", "suspend"],
-] as const)(
+test.each(freezes)(
   "K3: P freezes %s a call of its draining region's way out (its clocks %s), open again when it thaws: the log stays",
   async (moment, passes) => {
     for (let at = 0; ; at++) {
