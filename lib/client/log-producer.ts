@@ -17,6 +17,7 @@ import { appendLimits } from "../protocol/log/append-limits.ts";
 import { isWithin, type Moment, momentNow } from "../protocol/moment.ts";
 import { BatchInDoubtError, type BatchOutcome } from "./batch-outcome.ts";
 import { hasProblemCode, type ProblemError, RequestError } from "./client-errors.ts";
+import { HOST_CLOCKS } from "./host-clocks.ts";
 import type { LogClient } from "./log-client.ts";
 import { wireTexts } from "./record-texts.ts";
 import { type Patience, Retries } from "./retry.ts";
@@ -29,8 +30,6 @@ export interface LogProducerFields extends Patience {
   /** Higher than any that this id had before; 0 if absent. */
   readonly epoch?: number;
 }
-
-const HOST_CLOCKS = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 
 /** Outcomes that the server does not know, though a repetition finds them out. */
 const REPEATABLE = ["unknown_outcome", "insufficient_regions"] as const;

@@ -1,5 +1,7 @@
 /** Calls again while that is safe and may help. */
+import { agesMs, momentNow } from "../protocol/moment.ts";
 import { ProblemError, RequestError } from "./client-errors.ts";
+import { HOST_CLOCKS } from "./host-clocks.ts";
 import type { LogClient } from "./log-client.ts";
 
 export interface Patience {
@@ -25,7 +27,7 @@ const REQUEST_MIN_MS = 2_000;
  */
 export class Retries {
   #attempt = 0;
-  readonly #begunMs = { wall: Date.now(), monotonic: performance.now() };
+  readonly #begun = momentNow(HOST_CLOCKS);
 
   constructor(private readonly patience: Patience) {}
 
@@ -35,8 +37,7 @@ export class Retries {
   }
 
   get #usedMs(): number {
-    const { wall, monotonic } = this.#begunMs;
-    return Math.max(Date.now() - wall, performance.now() - monotonic);
+    return Math.max(...agesMs(HOST_CLOCKS, this.#begun));
   }
 
   /** Waits before the next attempt. False: the patience is used up, or the caller wants to stop. */

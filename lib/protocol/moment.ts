@@ -16,8 +16,12 @@ export function momentNow(clock: Clocks): Moment {
   return { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
 }
 
+/** What passed since then by the wall clock and by the monotonic one; below 0 if that jumped back. */
+export function agesMs(clock: Clocks, { wallMs, monotonicMs }: Moment): readonly [number, number] {
+  return [clock.nowMs() - wallMs, clock.monotonicMs() - monotonicMs];
+}
+
 /** Whether less than `ageMs` passed since then, by both clocks. */
-export function isWithin(clock: Clocks, { wallMs, monotonicMs }: Moment, ageMs: number): boolean {
-  const agesMs = [clock.nowMs() - wallMs, clock.monotonicMs() - monotonicMs];
-  return agesMs.every((sinceMs) => sinceMs >= 0 && sinceMs < ageMs);
+export function isWithin(clock: Clocks, moment: Moment, ageMs: number): boolean {
+  return agesMs(clock, moment).every((sinceMs) => sinceMs >= 0 && sinceMs < ageMs);
 }
