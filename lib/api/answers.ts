@@ -1,8 +1,7 @@
 /** Answers of the log in their wire form. */
 import type { LogConfig } from "../protocol/items.ts";
-import type { LedgerMetadata, Replication } from "../protocol/ledger/ledger-metadata.ts";
+import type { LedgerMetadata, Replication } from "../protocol/ledger-metadata.ts";
 import { limits } from "../protocol/limits.ts";
-import { formatDlsn } from "../protocol/log/dlsn.ts";
 import type {
   AppendAck,
   BookieDescription,
@@ -14,6 +13,7 @@ import type {
   SegmentDescription,
   TailAnswer,
 } from "../protocol/log/operations.ts";
+import { formatDlsn } from "../protocol/log/records/dlsn.ts";
 import type { AppendAckJson } from "./append-wire.ts";
 import { type LogFormat, textOf } from "./record-body.ts";
 import type * as regionWire from "./region-wire.ts";

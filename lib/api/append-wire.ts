@@ -1,7 +1,7 @@
 /** Appends and their answers as they travel over HTTP; wire.ts says what holds for all schemas. */
 import * as z from "zod/mini";
 import { limits } from "../protocol/limits.ts";
-import { appendLimits } from "../protocol/log/append-limits.ts";
+import { appendLimits } from "../protocol/log/records/append-limits.ts";
 import { component, noted, type Sent, type Wire } from "./schema.ts";
 import { headerPair, position, seqNum } from "./wire.ts";
 

@@ -2,8 +2,8 @@
 import * as z from "zod/mini";
 import { logName, type SeqNum, seqNum } from "../protocol/ids.ts";
 import { limits } from "../protocol/limits.ts";
-import { parseDlsn } from "../protocol/log/dlsn.ts";
 import type { ReadPlace } from "../protocol/log/operations.ts";
+import { parseDlsn } from "../protocol/log/records/dlsn.ts";
 import { ackAnswer, readAnswer, tailAnswer } from "./answers.ts";
 import { readAppend } from "./append-request.ts";
 import { appendAck, appendBody } from "./append-wire.ts";

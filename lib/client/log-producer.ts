@@ -13,7 +13,7 @@
  *    if it is there, by both clocks, since a host may sleep for days between two attempts.
  */
 import type { AppendAckJson } from "../api/append-wire.ts";
-import { appendLimits } from "../protocol/log/append-limits.ts";
+import { appendLimits } from "../protocol/log/records/append-limits.ts";
 import { isWithin, type Moment, momentNow } from "../protocol/moment.ts";
 import { BatchInDoubtError, type BatchOutcome } from "./batch-outcome.ts";
 import { hasProblemCode, type ProblemError, RequestError } from "./client-errors.ts";

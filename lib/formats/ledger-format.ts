@@ -6,7 +6,7 @@ import {
   type LedgerMetadata,
   type LedgerOrigin,
   type Replication,
-} from "../protocol/ledger/ledger-metadata.ts";
+} from "../protocol/ledger-metadata.ts";
 import type { BookieAddress } from "../protocol/place.ts";
 import type { LedgerDigest } from "../protocol/ports.ts";
 import type { ItemCodec } from "./item-codec.ts";

@@ -3,8 +3,8 @@
  * registration of its region's bookies, when they are deployed and again before each pass.
  */
 import type { JsonObject } from "../formats/json-fields.ts";
-import { Auditor } from "../protocol/log/audit.ts";
 import { LogAppends } from "../protocol/log/log-appends.ts";
+import { Auditor } from "../protocol/log/upkeep/audit.ts";
 import { registerBookie } from "../protocol/placement/registry.ts";
 import { claimBookie } from "./claim-bookie.ts";
 import { countedAppends } from "./counted-appends.ts";

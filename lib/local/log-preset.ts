@@ -2,7 +2,7 @@
 import { presets } from "../api/log-config.ts";
 import { ledgerId, type Region } from "../protocol/ids.ts";
 import type { LogConfig } from "../protocol/items.ts";
-import type { Replication } from "../protocol/ledger/ledger-metadata.ts";
+import type { Replication } from "../protocol/ledger-metadata.ts";
 import { limits } from "../protocol/limits.ts";
 import type { BookieAddress } from "../protocol/place.ts";
 import type { Placement } from "../protocol/placement/placement.ts";

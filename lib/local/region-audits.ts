@@ -2,8 +2,9 @@
  * The auditor of one region on its schedule, as a timer would invoke its function: one pass at a time, the
  * next one a period after the last has ended, none while the region is down.
  */
-import type { Auditor } from "../protocol/log/audit.ts";
+
 import type { LogAppends } from "../protocol/log/log-appends.ts";
+import type { Auditor } from "../protocol/log/upkeep/audit.ts";
 import type { Clock, Timer } from "../protocol/ports.ts";
 import type { RegionSwitch } from "./region-switch.ts";
 

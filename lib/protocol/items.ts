@@ -4,7 +4,7 @@
  */
 import { assert } from "./assert.ts";
 import type { BookieId, LedgerId, LogIncarnation, LogName, Region, SegmentNumber, SeqNum } from "./ids.ts";
-import type { LedgerMetadata, Replication } from "./ledger/ledger-metadata.ts";
+import type { LedgerMetadata, Replication } from "./ledger-metadata.ts";
 import type { BookieAddress } from "./place.ts";
 import type { BookieState, RegionState } from "./placement/placement.ts";
 

@@ -1,6 +1,6 @@
 /** Every bound of the protocol, its unit and its reason. Their relations are asserted on load. */
 import { assert } from "./assert.ts";
-import { PRODUCERS_BYTES_MAX } from "./log/append-limits.ts";
+import { PRODUCERS_BYTES_MAX } from "./log/records/append-limits.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

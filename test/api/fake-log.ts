@@ -19,12 +19,11 @@ import {
   tenure,
 } from "../../lib/protocol/ids.ts";
 import type { LogConfig } from "../../lib/protocol/items.ts";
-import { closeLedger, type LedgerMetadata, newLedger } from "../../lib/protocol/ledger/ledger-metadata.ts";
-import { checkAppend } from "../../lib/protocol/log/append-checks.ts";
-import { batchProducer } from "../../lib/protocol/log/append-content.ts";
-import { refuseDifferences } from "../../lib/protocol/log/config-differences.ts";
-import { compareDlsn } from "../../lib/protocol/log/dlsn.ts";
-import type { EntryBatch } from "../../lib/protocol/log/entry-batches.ts";
+import { closeLedger, type LedgerMetadata, newLedger } from "../../lib/protocol/ledger-metadata.ts";
+import { checkAppend } from "../../lib/protocol/log/appending/append-checks.ts";
+import { batchProducer } from "../../lib/protocol/log/appending/append-content.ts";
+import { seqNumMismatch } from "../../lib/protocol/log/appending/seq-num-mismatch.ts";
+import { refuseDifferences } from "../../lib/protocol/log/catalogue/config-differences.ts";
 import type {
   AppendAck,
   AppendOperations,
@@ -39,9 +38,10 @@ import type {
   RegionDescription,
   RegionOperations,
 } from "../../lib/protocol/log/operations.ts";
-import { producerRefusal } from "../../lib/protocol/log/producer-errors.ts";
-import { ProducerTable } from "../../lib/protocol/log/producer-table.ts";
-import { seqNumMismatch } from "../../lib/protocol/log/seq-num-mismatch.ts";
+import { producerRefusal } from "../../lib/protocol/log/producers/producer-errors.ts";
+import { ProducerTable } from "../../lib/protocol/log/producers/producer-table.ts";
+import { compareDlsn } from "../../lib/protocol/log/records/dlsn.ts";
+import type { EntryBatch } from "../../lib/protocol/log/records/entry-batches.ts";
 import type { BookieState, RegionState } from "../../lib/protocol/placement/placement.ts";
 import { type ReadCost, ReadCounters } from "../../lib/protocol/reads/read-counters.ts";
 

@@ -7,7 +7,7 @@
  */
 import { parseArgs } from "node:util";
 import { ledgerId } from "../../lib/protocol/ids.ts";
-import type { Replication } from "../../lib/protocol/ledger/ledger-metadata.ts";
+import type { Replication } from "../../lib/protocol/ledger-metadata.ts";
 import type { BookieAddress } from "../../lib/protocol/place.ts";
 import { checkEnsemble } from "../../lib/protocol/placement/check-ensemble.ts";
 import { regionAware } from "../../lib/protocol/placement/region-aware.ts";

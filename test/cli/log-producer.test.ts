@@ -3,8 +3,8 @@ import { describe, expect, test, vi } from "vitest";
 import { LogProducer } from "../../lib/client/log-producer.ts";
 import { FencelineError } from "../../lib/protocol/errors.ts";
 import { logName } from "../../lib/protocol/ids.ts";
-import { appendLimits } from "../../lib/protocol/log/append-limits.ts";
-import { ProducerTable } from "../../lib/protocol/log/producer-table.ts";
+import { ProducerTable } from "../../lib/protocol/log/producers/producer-table.ts";
+import { appendLimits } from "../../lib/protocol/log/records/append-limits.ts";
 import { type AppendFault, appendFaults, FaultyEndpoint } from "./faulty-endpoint.ts";
 
 const bytes = (...bodies: string[]) => bodies.map((body) => Buffer.from(body, "latin1"));

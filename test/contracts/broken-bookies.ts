@@ -1,6 +1,6 @@
 /** Bookies that leave out one step of a rule each. The bookie's contract must catch every one of them. */
 import { StoredBookie, type StoredBookieFields } from "../../lib/protocol/bookie/stored-bookie.ts";
-import { sameBytes } from "../../lib/protocol/ledger/entry.ts";
+import { sameBytes } from "../../lib/protocol/entry.ts";
 import type {
   Bookie,
   EntryStore,

@@ -1,5 +1,5 @@
 /** An entry store's caller that copes with lost replies. */
-import { sameBytes } from "../../lib/protocol/ledger/entry.ts";
+import { sameBytes } from "../../lib/protocol/entry.ts";
 import type { EntryStore, StoreValue } from "../../lib/protocol/ports.ts";
 import { untilAnswered } from "./contract.ts";
 import { LostReply } from "./lost-replies.ts";

@@ -10,7 +10,7 @@ import {
   seqNum,
 } from "../../lib/protocol/ids.ts";
 import type { Item, LogItem } from "../../lib/protocol/items.ts";
-import type { Fragment, LedgerMetadata, Replication } from "../../lib/protocol/ledger/ledger-metadata.ts";
+import type { Fragment, LedgerMetadata, Replication } from "../../lib/protocol/ledger-metadata.ts";
 import type { BookieAddress } from "../../lib/protocol/place.ts";
 
 export const sampleReplication: Replication = {

@@ -11,7 +11,7 @@ import { LogClient } from "../../lib/client/log-client.ts";
 import { retrying } from "../../lib/client/retry.ts";
 import type { VerifyReport } from "../../lib/client/verify/report.ts";
 import { type VerifyFields, verify, verifyLogName } from "../../lib/client/verify/verify.ts";
-import { ownerLimits } from "../../lib/protocol/log/owner-limits.ts";
+import { ownerLimits } from "../../lib/protocol/log/ownership/owner-limits.ts";
 import { ScratchDirectory } from "../adapters/scratch-directory.ts";
 import { CloudProcess, exitOf, spawnCommand } from "../local/cloud-process.ts";
 

@@ -14,7 +14,7 @@ import {
 } from "../../lib/protocol/ids.ts";
 import type { Item, LogConfig, SegmentCompletion } from "../../lib/protocol/items.ts";
 import type { Lease, LedgerTail } from "../../lib/protocol/lease.ts";
-import type { LedgerMetadata, LedgerOrigin, Replication } from "../../lib/protocol/ledger/ledger-metadata.ts";
+import type { LedgerMetadata, LedgerOrigin, Replication } from "../../lib/protocol/ledger-metadata.ts";
 import type { BookieAddress } from "../../lib/protocol/place.ts";
 import type { LedgerDigest, SealedEntry, StoreKey, StoreValue, Version } from "../../lib/protocol/ports.ts";
 

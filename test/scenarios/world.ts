@@ -25,11 +25,11 @@ import {
 } from "../../lib/protocol/ids.ts";
 import { ledgerKey } from "../../lib/protocol/items.ts";
 import { createLedger } from "../../lib/protocol/ledger/create-ledger.ts";
-import type { LedgerMetadata, Replication } from "../../lib/protocol/ledger/ledger-metadata.ts";
 import type { LedgerPorts } from "../../lib/protocol/ledger/ledger-ports.ts";
 import { LedgerReader } from "../../lib/protocol/ledger/ledger-reader.ts";
 import { LedgerWriter } from "../../lib/protocol/ledger/ledger-writer.ts";
 import { recoverLedger } from "../../lib/protocol/ledger/recover-ledger.ts";
+import type { LedgerMetadata, Replication } from "../../lib/protocol/ledger-metadata.ts";
 import type { BookieAddress } from "../../lib/protocol/place.ts";
 import { Quarantine } from "../../lib/protocol/placement/quarantine.ts";
 import type {

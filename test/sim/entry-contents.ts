@@ -1,7 +1,8 @@
 /** The payloads of an entry as the bookies' storage really holds them, for checkers; damaged storage left out. */
+
+import { isGenuine } from "../../lib/protocol/entry.ts";
 import type { EntryId } from "../../lib/protocol/ids.ts";
-import { isGenuine } from "../../lib/protocol/ledger/entry.ts";
-import type { LedgerMetadata } from "../../lib/protocol/ledger/ledger-metadata.ts";
+import type { LedgerMetadata } from "../../lib/protocol/ledger-metadata.ts";
 import { simulatedDigest } from "./content.ts";
 import type { World } from "./world.ts";
 

@@ -3,7 +3,7 @@
  * that no item names are deleted, and of what is deleted nothing is left when the seal age is over (rule 15).
  */
 import { type LedgerListing, ledgerKey, ledgerListingKey, segmentKey } from "../../lib/protocol/items.ts";
-import type { LedgerMetadata } from "../../lib/protocol/ledger/ledger-metadata.ts";
+import type { LedgerMetadata } from "../../lib/protocol/ledger-metadata.ts";
 import { limits } from "../../lib/protocol/limits.ts";
 import { pause } from "../../lib/protocol/waiting.ts";
 import { auditorIn } from "./actors/region-auditor-actor.ts";

@@ -4,7 +4,7 @@
  */
 import { type BookieId, ledgerId, logName, type Region } from "../../lib/protocol/ids.ts";
 import { logKey, segmentsPartition } from "../../lib/protocol/items.ts";
-import { auditLimits } from "../../lib/protocol/log/audit-limits.ts";
+import { auditLimits } from "../../lib/protocol/log/upkeep/audit-limits.ts";
 import { regionAware } from "../../lib/protocol/placement/region-aware.ts";
 import { setRegionState } from "../../lib/protocol/placement/registry.ts";
 import { pause } from "../../lib/protocol/waiting.ts";

@@ -4,10 +4,10 @@
  */
 import { entryId, type LedgerId } from "../../lib/protocol/ids.ts";
 import { ledgerKey } from "../../lib/protocol/items.ts";
-import type { LedgerMetadata } from "../../lib/protocol/ledger/ledger-metadata.ts";
 import type { LedgerPorts } from "../../lib/protocol/ledger/ledger-ports.ts";
 import { LedgerReader } from "../../lib/protocol/ledger/ledger-reader.ts";
 import { recoverLedger } from "../../lib/protocol/ledger/recover-ledger.ts";
+import type { LedgerMetadata } from "../../lib/protocol/ledger-metadata.ts";
 import { pause } from "../../lib/protocol/waiting.ts";
 import { readAnswer } from "./actors/ledger-reader-actor.ts";
 import { closedAnswer } from "./actors/ledger-recoverer-actor.ts";

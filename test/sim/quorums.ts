@@ -3,7 +3,7 @@
  * not notice a fault in the protocol's own arithmetic if they went by it.
  */
 import type { BookieId } from "../../lib/protocol/ids.ts";
-import type { Fragment, LedgerMetadata, Replication } from "../../lib/protocol/ledger/ledger-metadata.ts";
+import type { Fragment, LedgerMetadata, Replication } from "../../lib/protocol/ledger-metadata.ts";
 import type { BookieAddress } from "../../lib/protocol/place.ts";
 import type { SealedEntry } from "../../lib/protocol/ports.ts";
 

@@ -7,7 +7,7 @@ import {
   deleteLedger,
   type OpenLedger,
   startRecovery,
-} from "../../lib/protocol/ledger/ledger-metadata.ts";
+} from "../../lib/protocol/ledger-metadata.ts";
 import { refusalsTrue } from "./checkers/refusals-true.ts";
 import type { Answer, Request } from "./history.ts";
 import { LEDGER, LOG, open, ShownWorld } from "./shown-world.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { ledgerId, logIncarnation, region, type SeqNum } from "../../lib/protocol/ids.ts";
 import { segmentKey } from "../../lib/protocol/items.ts";
-import { encodeRecordSet } from "../../lib/protocol/log/record-set.ts";
+import { encodeRecordSet } from "../../lib/protocol/log/records/record-set.ts";
 import { payloadOf, simulatedDigest } from "./content.ts";
 import { ShadowLogs } from "./shadow-logs.ts";
 import { entryOf, LEDGER, LOG, open, ShownWorld } from "./shown-world.ts";

@@ -4,8 +4,8 @@
  */
 import { hasCode } from "../../lib/protocol/errors.ts";
 import { type EntryId, entryId, type LedgerId, type LogIncarnation } from "../../lib/protocol/ids.ts";
-import type { ClosedLedger, LedgerMetadata } from "../../lib/protocol/ledger/ledger-metadata.ts";
-import { decodeRecordSet } from "../../lib/protocol/log/record-set.ts";
+import type { ClosedLedger, LedgerMetadata } from "../../lib/protocol/ledger-metadata.ts";
+import { decodeRecordSet } from "../../lib/protocol/log/records/record-set.ts";
 import { contentOf } from "./content.ts";
 import { contentsOfEntry } from "./entry-contents.ts";
 import type { Content } from "./history.ts";

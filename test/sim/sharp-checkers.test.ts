@@ -8,9 +8,9 @@ import {
   deleteLedger,
   type OpenLedger,
   startRecovery,
-} from "../../lib/protocol/ledger/ledger-metadata.ts";
-import { isAckSet, provesAbsence, writeSet } from "../../lib/protocol/ledger/write-set.ts";
+} from "../../lib/protocol/ledger-metadata.ts";
 import { limits } from "../../lib/protocol/limits.ts";
+import { isAckSet, provesAbsence, writeSet } from "../../lib/protocol/write-set.ts";
 import { acknowledgedKept } from "./checkers/acknowledged-kept.ts";
 import { acknowledgedOnAckSet } from "./checkers/acknowledged-on-ack-set.ts";
 import { closedWhole } from "./checkers/closed-whole.ts";

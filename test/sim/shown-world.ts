@@ -11,7 +11,7 @@ import {
   type WriteToken,
 } from "../../lib/protocol/ids.ts";
 import { type Item, type ItemKey, ledgerKey, logKey, logNameKey } from "../../lib/protocol/items.ts";
-import { type LedgerMetadata, newLedger } from "../../lib/protocol/ledger/ledger-metadata.ts";
+import { type LedgerMetadata, newLedger } from "../../lib/protocol/ledger-metadata.ts";
 import type { BookieAddress } from "../../lib/protocol/place.ts";
 import type { SealedEntry } from "../../lib/protocol/ports.ts";
 import { BookieStorage } from "./bookie-storage.ts";

@@ -4,7 +4,7 @@ import { hasCode } from "../../lib/protocol/errors.ts";
 import type { LedgerId, LogIncarnation } from "../../lib/protocol/ids.ts";
 import { ledgerKey } from "../../lib/protocol/items.ts";
 import type { AppendAck } from "../../lib/protocol/log/operations.ts";
-import { decodeRecordSet } from "../../lib/protocol/log/record-set.ts";
+import { decodeRecordSet } from "../../lib/protocol/log/records/record-set.ts";
 import { contentOf } from "./content.ts";
 import { contentsOfEntry } from "./entry-contents.ts";
 import type { Content } from "./history.ts";

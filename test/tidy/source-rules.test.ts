@@ -108,7 +108,7 @@ test("file names: no empty words, lower case with hyphens", () => {
   ]) {
     expect(judge(fileNames, bad), bad).toHaveLength(1);
   }
-  expect(judge(fileNames, "lib/protocol/log/log-writer.ts")).toEqual([]);
+  expect(judge(fileNames, "lib/protocol/log/appending/log-writer.ts")).toEqual([]);
   expect(judge(fileNames, "test/tidy/source-rules.test.ts")).toEqual([]);
 });
 

@@ -20,8 +20,8 @@ import {
 import { objectKey } from "../../formats/object-keys.ts";
 import { decodeStoreValue, encodeStoreValue } from "../../formats/store-value-format.ts";
 import type { CallSignal } from "../../protocol/call-abort.ts";
+import { sameBytes } from "../../protocol/entry.ts";
 import { FencelineError } from "../../protocol/errors.ts";
-import { sameBytes } from "../../protocol/ledger/entry.ts";
 import type { EntryStore, StoreKey, StoreListRequest, StorePage, StoreValue } from "../../protocol/ports.ts";
 import { abortableCall } from "./abortable-call.ts";
 import { callFailure, unansweredCall } from "./call-failure.ts";

@@ -8,8 +8,9 @@
  * G3 After a failed flush nothing is written any more: LevelDB's log may end in a torn record, and what
  *    follows one can be lost when the directory is next opened, acknowledged or not. Reads go on.
  */
+
+import { sameBytes } from "../../protocol/entry.ts";
 import { unavailable } from "../../protocol/errors.ts";
-import { sameBytes } from "../../protocol/ledger/entry.ts";
 import { checked, withCheck } from "./checked-value.ts";
 import { type LevelDatabase, levelFailure } from "./level-database.ts";
 

@@ -9,9 +9,9 @@
  *    for each; a tail read's `nothing` may trust a check under a minute old (rule 21).
  */
 import { type CallSignal, throwIfAborted } from "../call-abort.ts";
+import { isIdentical, sameContent } from "../entry.ts";
 import { unavailable } from "../errors.ts";
 import type { BookieId, EntryId, LedgerId } from "../ids.ts";
-import { isIdentical, sameContent } from "../ledger/entry.ts";
 import { limits } from "../limits.ts";
 import { isWithin, type Moment, momentNow } from "../moment.ts";
 import type {

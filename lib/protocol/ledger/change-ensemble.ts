@@ -10,22 +10,22 @@
  */
 import { type BookieId, type EntryId, nextEntry } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
-import { limits } from "../limits.ts";
-import { knownBookies } from "../placement/new-copies.ts";
-import type { PlacementAnswer } from "../placement/placement.ts";
-import type { SealedEntry, Versioned } from "../ports.ts";
-import { updateItem } from "../update-item.ts";
-import { askBookie, entryCall } from "./ask-bookie.ts";
-import { judgeReplacement } from "./judge-replacement.ts";
 import {
   type Fragment,
   lastFragment,
   type OpenLedger,
   replaceEnsemble,
   sameFragment,
-} from "./ledger-metadata.ts";
+} from "../ledger-metadata.ts";
+import { limits } from "../limits.ts";
+import type { PlacementAnswer } from "../placement/placement.ts";
+import type { SealedEntry, Versioned } from "../ports.ts";
+import { updateItem } from "../update-item.ts";
+import { memberAt, writeSetPositions } from "../write-set.ts";
+import { askBookie, entryCall } from "./ask-bookie.ts";
+import { judgeReplacement } from "./judge-replacement.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
-import { memberAt, writeSetPositions } from "./write-set.ts";
+import { knownBookies } from "./new-copies.ts";
 
 export interface EnsembleChange {
   readonly ledger: Versioned<OpenLedger>;

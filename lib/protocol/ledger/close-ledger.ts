@@ -6,9 +6,6 @@
 import { FencelineError } from "../errors.ts";
 import { type EntryId, type LedgerId, nextEntry } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
-import type { Bookie, SealAnswer, Versioned } from "../ports.ts";
-import { updateItem } from "../update-item.ts";
-import { askBookie, entryCall } from "./ask-bookie.ts";
 import {
   type ClosedLedger,
   closeLedger,
@@ -17,10 +14,13 @@ import {
   lastFragment,
   type OpenLedger,
   sameFragment,
-} from "./ledger-metadata.ts";
+} from "../ledger-metadata.ts";
+import type { Bookie, SealAnswer, Versioned } from "../ports.ts";
+import { updateItem } from "../update-item.ts";
+import { negativeQuorum, writeSet } from "../write-set.ts";
+import { askBookie, entryCall } from "./ask-bookie.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { recoverLedger } from "./recover-ledger.ts";
-import { negativeQuorum, writeSet } from "./write-set.ts";
 
 /** Without `end` something is outstanding, and only recovery may say where the ledger ends. */
 export async function closeCleanly(

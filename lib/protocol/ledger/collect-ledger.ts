@@ -12,13 +12,13 @@
  */
 import type { BookieId, LedgerId } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
+import type { DeletedLedger } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import type { Bookie } from "../ports.ts";
 import { removeItem } from "../update-item.ts";
 import { askBookie } from "./ask-bookie.ts";
 import { type SealSlot, sealEnd } from "./close-ledger.ts";
-import type { DeletedLedger } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 
 export type SweepAnswer =

@@ -7,12 +7,12 @@ import { assert } from "../assert.ts";
 import { FencelineError } from "../errors.ts";
 import { type BookieId, newLedgerId } from "../ids.ts";
 import { ledgerKey, ledgerListingKey } from "../items.ts";
+import { type LedgerOrigin, newLedger, type OpenLedger, type Replication } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
-import { knownBookies } from "../placement/new-copies.ts";
 import type { LedgerDigest, Versioned } from "../ports.ts";
 import { updateItem } from "../update-item.ts";
-import { type LedgerOrigin, newLedger, type OpenLedger, type Replication } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
+import { knownBookies } from "./new-copies.ts";
 
 export interface CreateLedgerRequest {
   readonly replication: Replication;

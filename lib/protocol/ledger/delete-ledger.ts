@@ -1,8 +1,8 @@
 /** CLOSED -> DELETED, and the abandonment of a ledger that was never written to (rules 15, 27). */
 import type { LedgerId } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
+import { type DeletedLedger, deleteLedger } from "../ledger-metadata.ts";
 import { updateItem } from "../update-item.ts";
-import { type DeletedLedger, deleteLedger } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { recoverLedger } from "./recover-ledger.ts";
 

@@ -4,12 +4,12 @@
  * waiting stops as soon as no write set could have acknowledged on the silent bookies alone.
  */
 import { type EntryId, NO_ENTRY } from "../ids.ts";
+import { type LedgerMetadata, lastFragment } from "../ledger-metadata.ts";
 import type { TailAnswer } from "../ports.ts";
+import { coversEveryWriteSet } from "../write-set.ts";
 import { askBookie } from "./ask-bookie.ts";
-import { type LedgerMetadata, lastFragment } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { confirmedBy } from "./read-confirmed.ts";
-import { coversEveryWriteSet } from "./write-set.ts";
 
 /** The highest last add confirmed that was answered, or NO_ENTRY. */
 export function fenceEnsemble(ports: LedgerPorts, ledger: LedgerMetadata): Promise<EntryId> {

@@ -14,17 +14,17 @@
 import { type BookieVerdict, FencelineError, insufficientRegions } from "../errors.ts";
 import { type EntryId, type LedgerId, NO_ENTRY, nextEntry, previousEntry } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
+import { fragmentAt, type LedgerMetadata, type OpenLedger } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { SealedEntry, Versioned } from "../ports.ts";
 import { GatheredReads } from "../reads/gathered-reads.ts";
-import { readAnyCopy } from "../reads/read-any-copy.ts";
 import type { ReadCounters } from "../reads/read-counters.ts";
-import { fragmentAt, type LedgerMetadata, type OpenLedger } from "./ledger-metadata.ts";
+import { writeSet } from "../write-set.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { isFresh } from "./metadata-age.ts";
+import { readAnyCopy } from "./read-any-copy.ts";
 import { highestConfirmed, nearestConfirmed } from "./read-confirmed.ts";
 import { readTailSlot } from "./read-tail-slot.ts";
-import { writeSet } from "./write-set.ts";
 
 export type ReadConsistency = "strong" | "local";
 

@@ -13,16 +13,16 @@
 import { assert } from "../assert.ts";
 import type { FencelineError } from "../errors.ts";
 import { type BookieId, type EntryId, nextEntry, type Tenure } from "../ids.ts";
+import { type ClosedLedger, type Fragment, lastFragment, type OpenLedger } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { Versioned } from "../ports.ts";
+import { memberAt, writeSetPositions } from "../write-set.ts";
 import { changeEnsemble } from "./change-ensemble.ts";
 import { closeCleanly } from "./close-ledger.ts";
-import { type ClosedLedger, type Fragment, lastFragment, type OpenLedger } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { MetadataAge } from "./metadata-age.ts";
 import { type AddedEntry, ackedRegions, type HeldAdd, type PendingAdd, PendingAdds } from "./pending-adds.ts";
 import { sealAdd, sendAdd } from "./send-add.ts";
-import { memberAt, writeSetPositions } from "./write-set.ts";
 import { freshStart, suspectPositions, type WriterStart } from "./writer-start.ts";
 import { beingClosed, fenced, metadataSilent, notSent, outOfBookies, whyNotOpen } from "./writer-stops.ts";
 

@@ -5,9 +5,9 @@
  */
 import type { LedgerId } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
+import type { LedgerMetadata } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { Clock, MetadataStore } from "../ports.ts";
-import type { LedgerMetadata } from "./ledger-metadata.ts";
 
 /** Whether what was read may still be answered from. `readAtMs`: wall time from before the read began. */
 export function isFresh(clock: Pick<Clock, "nowMs">, readAtMs: number): boolean {

@@ -3,7 +3,10 @@
  * (rule 13, T1), so one bookie will do where speed is all; each poll begins at the next one of the ensemble,
  * so that of bookies equally near no one gets all the polls, and none that lags holds back every reader.
  */
+
+import { isGenuine } from "../entry.ts";
 import { type EntryId, NO_ENTRY } from "../ids.ts";
+import { type LedgerMetadata, lastFragment } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import type { TailAnswer } from "../ports.ts";
@@ -11,10 +14,8 @@ import type { ReadCounters } from "../reads/read-counters.ts";
 import type { Part, QuorumAnswer, QuorumRead } from "../reads/replica-read.ts";
 import { quorumRead } from "../reads/speculative-read.ts";
 import { within } from "../waiting.ts";
-import { isGenuine } from "./entry.ts";
-import { type LedgerMetadata, lastFragment } from "./ledger-metadata.ts";
+import { coversEveryWriteSet } from "../write-set.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
-import { coversEveryWriteSet } from "./write-set.ts";
 
 type Parts = readonly Part<EntryId>[];
 

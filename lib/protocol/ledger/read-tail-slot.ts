@@ -3,19 +3,20 @@
  * 14). As many bookies are asked at first, the nearest, as could prove either; the others when those are
  * slow, fail, or disagree. What is proven rests on the answers alone, never on whom the policy asked.
  */
+
+import { isGenuine, sameContent } from "../entry.ts";
 import { type BookieVerdict, verdictOf } from "../errors.ts";
 import type { EntryId } from "../ids.ts";
+import { fragmentAt, type LedgerMetadata, type Replication } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import type { ReadAnswer, SealedEntry } from "../ports.ts";
 import type { ReadCounters } from "../reads/read-counters.ts";
 import type { Part } from "../reads/replica-read.ts";
 import { quorumRead } from "../reads/speculative-read.ts";
-import { isGenuine, sameContent } from "./entry.ts";
-import { fragmentAt, type LedgerMetadata, type Replication } from "./ledger-metadata.ts";
+import { ackSetFirst, isAckSet, provesAbsence, writeSet } from "../write-set.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { readCall } from "./read-call.ts";
-import { ackSetFirst, isAckSet, provesAbsence, writeSet } from "./write-set.ts";
 
 export type TailSlot =
   /** T2's half: Originals of the entry were read from an ACK set. */

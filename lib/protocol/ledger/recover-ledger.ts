@@ -14,11 +14,6 @@ import { assert } from "../assert.ts";
 import { FencelineError, insufficientRegions } from "../errors.ts";
 import { type EntryId, entryId, type LedgerId, previousEntry } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
-import { limits } from "../limits.ts";
-import type { SealedEntry } from "../ports.ts";
-import { readAnyCopy } from "../reads/read-any-copy.ts";
-import { updateItem } from "../update-item.ts";
-import { fenceEnsemble } from "./fence-ensemble.ts";
 import {
   type ClosedLedger,
   closeLedger,
@@ -28,11 +23,16 @@ import {
   lastFragment,
   sameFragment,
   startRecovery,
-} from "./ledger-metadata.ts";
+} from "../ledger-metadata.ts";
+import { limits } from "../limits.ts";
+import type { SealedEntry } from "../ports.ts";
+import { updateItem } from "../update-item.ts";
+import { writeSet } from "../write-set.ts";
+import { fenceEnsemble } from "./fence-ensemble.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
+import { readAnyCopy } from "./read-any-copy.ts";
 import { recoveryRead } from "./recovery-read.ts";
 import { WriteBack } from "./write-back.ts";
-import { writeSet } from "./write-set.ts";
 
 /**
  * Fences the ledger, finds its end and closes it. Undefined: there is no such ledger. Throws

@@ -6,18 +6,19 @@
  * The read policy is told how bookies do and calls off what is no longer needed. It has nothing to choose:
  * everyone is asked at once, since appends wait for the end of recovery.
  */
+
+import { isGenuine } from "../entry.ts";
 import { type BookieVerdict, unavailable, verdictOf } from "../errors.ts";
 import type { EntryId } from "../ids.ts";
+import { fragmentAt, type LedgerInRecovery, type Replication } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import type { RecoveryReadAnswer, SealedEntry } from "../ports.ts";
 import type { Part } from "../reads/replica-read.ts";
 import { quorumRead } from "../reads/speculative-read.ts";
+import { provesAbsence, writeSet } from "../write-set.ts";
 import { askBookie, entryCall } from "./ask-bookie.ts";
-import { isGenuine } from "./entry.ts";
-import { fragmentAt, type LedgerInRecovery, type Replication } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
-import { provesAbsence, writeSet } from "./write-set.ts";
 
 export type RecoveryDecision =
   | { readonly kind: "found"; readonly entry: SealedEntry }

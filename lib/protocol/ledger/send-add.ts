@@ -1,10 +1,10 @@
 /** An add on its way: sealed once, and sent as those bytes to each bookie of its write set (rule 5). */
 
+import { sealEntry } from "../entry.ts";
+import type { OpenLedger } from "../ledger-metadata.ts";
 import type { BookieAddress } from "../place.ts";
 import type { EntryHeader, SealedEntry } from "../ports.ts";
 import { askBookie, entryCall } from "./ask-bookie.ts";
-import { sealEntry } from "./entry.ts";
-import type { OpenLedger } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import type { HeldAdd, PendingAdd } from "./pending-adds.ts";
 

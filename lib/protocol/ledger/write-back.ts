@@ -8,6 +8,8 @@
  *    held an entry for `writeBackPatienceMs`, or at once if the late ones were silent before. Where placement
  *    knows no others, and from then on, each bookie has its whole time.
  */
+
+import { isGenuine } from "../entry.ts";
 import {
   type BookieVerdict,
   type BookieWord,
@@ -16,18 +18,17 @@ import {
   verdictOf,
 } from "../errors.ts";
 import type { BookieId, EntryId } from "../ids.ts";
+import { type Fragment, type LedgerInRecovery, lastFragment, withFragment } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
-import { knownBookies } from "../placement/new-copies.ts";
 import type { PlacementAnswer } from "../placement/placement.ts";
 import type { SealedEntry } from "../ports.ts";
+import { isAckSet, writeSet } from "../write-set.ts";
 import { askBookie, entryCall } from "./ask-bookie.ts";
-import { isGenuine } from "./entry.ts";
 import { EntryHolders } from "./entry-holders.ts";
 import { judgeReplacement } from "./judge-replacement.ts";
-import { type Fragment, type LedgerInRecovery, lastFragment, withFragment } from "./ledger-metadata.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
-import { isAckSet, writeSet } from "./write-set.ts";
+import { knownBookies } from "./new-copies.ts";
 
 /** Longer than the calls themselves are bounded: nobody is left out for want of time. */
 const WITHOUT_HASTE_MS = limits.bookieCallAttempts * (limits.bookieCallTimeoutMs + limits.bookieCallPauseMs);

@@ -4,11 +4,11 @@
  */
 import { type BookieWord, FencelineError, insufficientRegions, verdictOf } from "../errors.ts";
 import type { LedgerId } from "../ids.ts";
-import { lastFragment, type OpenLedger } from "./ledger-metadata.ts";
+import { lastFragment, type OpenLedger } from "../ledger-metadata.ts";
+import { memberAt, writeSetPositions } from "../write-set.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import type { MetadataAge } from "./metadata-age.ts";
 import type { PendingAdd } from "./pending-adds.ts";
-import { memberAt, writeSetPositions } from "./write-set.ts";
 
 export function fenced(ledgerId: LedgerId, reason: string): FencelineError {
   const message = `ledger ${ledgerId}: ${reason}; recovery decides what was recorded`;

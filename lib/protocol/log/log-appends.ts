@@ -2,22 +2,23 @@
 import { CallDenied, FencelineError } from "../errors.ts";
 import type { LedgerId, LogIncarnation, LogName, Region, SeqNum } from "../ids.ts";
 import type { LogConfig } from "../items.ts";
-import type { LedgerMetadata } from "../ledger/ledger-metadata.ts";
 import { recoverLedger } from "../ledger/recover-ledger.ts";
+import type { LedgerMetadata } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import { type AskAdmission, admitLog } from "../placement/admit-log.ts";
 import { within } from "../waiting.ts";
-import { notOwnedHere, notOwner } from "./append-errors.ts";
-import { AppendRouter } from "./append-router.ts";
-import { createLog, describe, type LogCreation } from "./create-log.ts";
-import { deleteLog } from "./delete-log.ts";
-import { takeOver } from "./hand-over.ts";
-import { KnownLedgers } from "./known-ledgers.ts";
-import { type Ask, askInTime, LogNames } from "./log-names.ts";
+import { notOwnedHere, notOwner } from "./appending/append-errors.ts";
+import { LogWriter } from "./appending/log-writer.ts";
+import { Patience } from "./appending/patience.ts";
+import { WarmWriters } from "./appending/warm-writers.ts";
+import { createLog, describe, type LogCreation } from "./catalogue/create-log.ts";
+import { type Ask, askInTime, LogNames } from "./catalogue/log-names.ts";
+import { checkRegion, preferRegion } from "./catalogue/prefer-region.ts";
+import { checkLeases } from "./lease/writer-lease.ts";
 import type { LogPorts, OwnerAnswer, OwnerRequest } from "./log-ports.ts";
-import type { ReaderPorts } from "./log-reader.ts";
 import { recordsAt } from "./log-reads.ts";
-import { LogWriter } from "./log-writer.ts";
+import type { LogIdentity } from "./opening/start-segment.ts";
+import { TakeoverPermit } from "./opening/takeover-permit.ts";
 import type {
   AppendAck,
   AppendOperations,
@@ -26,17 +27,16 @@ import type {
   LogDescription,
   Ownership,
 } from "./operations.ts";
-import { ownerLimits } from "./owner-limits.ts";
-import { Patience } from "./patience.ts";
-import { checkRegion, preferRegion } from "./prefer-region.ts";
-import { sealLog } from "./seal-log.ts";
-import { settleLog } from "./settle-log.ts";
-import type { LogIdentity } from "./start-segment.ts";
-import { TakeoverPermit } from "./takeover-permit.ts";
-import { ownershipOf } from "./transfer-owner.ts";
-import { trimLog } from "./trim-log.ts";
-import { WarmWriters } from "./warm-writers.ts";
-import { checkLeases } from "./writer-lease.ts";
+import { AppendRouter } from "./ownership/append-router.ts";
+import { takeOver } from "./ownership/hand-over.ts";
+import { ownerLimits } from "./ownership/owner-limits.ts";
+import { ownershipOf } from "./ownership/transfer-owner.ts";
+import { KnownLedgers } from "./reading/known-ledgers.ts";
+import type { ReaderPorts } from "./reading/log-reader.ts";
+import { deleteLog } from "./upkeep/delete-log.ts";
+import { sealLog } from "./upkeep/seal-log.ts";
+import { settleLog } from "./upkeep/settle-log.ts";
+import { trimLog } from "./upkeep/trim-log.ts";
 
 export class LogAppends implements AppendOperations {
   readonly #names: LogNames;

@@ -6,15 +6,16 @@ import { AssertionError } from "../assert.ts";
 import { FencelineError, unavailable } from "../errors.ts";
 import type { LedgerId, LogName, SeqNum } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
-import type { LedgerMetadata } from "../ledger/ledger-metadata.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
+import type { LedgerMetadata } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import { type ReadCost, ReadCounters } from "../reads/read-counters.ts";
-import { describe } from "./create-log.ts";
-import { KnownLedgers } from "./known-ledgers.ts";
-import { type ListLogsRequest, listLogs } from "./list-logs.ts";
-import { findLog, LogNames } from "./log-names.ts";
-import { LogReader, type ReaderPorts } from "./log-reader.ts";
+import type { RecordsThere } from "./appending/seq-num-mismatch.ts";
+import { describe } from "./catalogue/create-log.ts";
+import { type ListLogsRequest, listLogs } from "./catalogue/list-logs.ts";
+import { findLog, LogNames } from "./catalogue/log-names.ts";
+import { allItems, lastItem } from "./chain/segments.ts";
+import type { LogIdentity } from "./opening/start-segment.ts";
 import type {
   LogDescription,
   LogPage,
@@ -25,13 +26,12 @@ import type {
   SegmentDescription,
   TailAnswer,
 } from "./operations.ts";
-import { ReadCollector } from "./read-collector.ts";
-import { seek } from "./seek.ts";
-import { allItems, lastItem } from "./segments.ts";
-import type { RecordsThere } from "./seq-num-mismatch.ts";
+import { ownershipOf } from "./ownership/transfer-owner.ts";
+import { KnownLedgers } from "./reading/known-ledgers.ts";
+import { LogReader, type ReaderPorts } from "./reading/log-reader.ts";
+import { ReadCollector } from "./reading/read-collector.ts";
+import { seek } from "./reading/seek.ts";
 import type { Settler } from "./settler.ts";
-import type { LogIdentity } from "./start-segment.ts";
-import { ownershipOf } from "./transfer-owner.ts";
 
 export class LogReads implements ReadOperations {
   readonly #ports: ReaderPorts;

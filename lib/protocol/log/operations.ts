@@ -13,11 +13,11 @@ import type {
   SeqNum,
 } from "../ids.ts";
 import type { LogConfig, SegmentCompletion } from "../items.ts";
-import type { LedgerMetadata } from "../ledger/ledger-metadata.ts";
+import type { LedgerMetadata } from "../ledger-metadata.ts";
 import type { BookieAddress } from "../place.ts";
 import type { BookieState, RegionState } from "../placement/placement.ts";
 import type { ReadCost } from "../reads/read-counters.ts";
-import type { ProducerStamp } from "./append-content.ts";
+import type { ProducerStamp } from "./appending/append-content.ts";
 
 /** Name and value of a record header, as bytes. */
 export type RecordHeader = readonly [name: Uint8Array, value: Uint8Array];

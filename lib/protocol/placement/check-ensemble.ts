@@ -9,9 +9,9 @@
  *    there. So what was legal stays legal, and what was not may only come closer.
  */
 import type { BookieId, EntryId, Region } from "../ids.ts";
-import type { Replication } from "../ledger/ledger-metadata.ts";
-import { writeSetPositions } from "../ledger/write-set.ts";
+import type { Replication } from "../ledger-metadata.ts";
 import type { BookieAddress } from "../place.ts";
+import { writeSetPositions } from "../write-set.ts";
 import { isKnownRegion } from "./known-region.ts";
 import type { RegionCount } from "./placement.ts";
 

@@ -9,7 +9,7 @@
  */
 import { assert, present } from "../assert.ts";
 import type { BookieId, Region } from "../ids.ts";
-import type { Replication } from "../ledger/ledger-metadata.ts";
+import type { Replication } from "../ledger-metadata.ts";
 import type { BookieAddress } from "../place.ts";
 import { type Arrangement, arrangeRegions } from "./arrange-regions.ts";
 import { checkEnsemble } from "./check-ensemble.ts";

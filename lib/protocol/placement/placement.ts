@@ -1,6 +1,6 @@
 /** Which bookies hold a ledger: the question, apart from the policy that answers it. */
 import type { BookieId, LedgerId, Region } from "../ids.ts";
-import type { Fragment, Replication } from "../ledger/ledger-metadata.ts";
+import type { Fragment, Replication } from "../ledger-metadata.ts";
 import type { Moment } from "../moment.ts";
 import type { BookieAddress } from "../place.ts";
 

@@ -1,8 +1,8 @@
 /** Admission and placement for a topology that need not exist: asked before anything is built. */
 import { bookieId, type EntryId, ledgerId, type Region, region } from "../ids.ts";
-import type { Replication } from "../ledger/ledger-metadata.ts";
-import { writeSet } from "../ledger/write-set.ts";
+import type { Replication } from "../ledger-metadata.ts";
 import type { BookieAddress } from "../place.ts";
+import { writeSet } from "../write-set.ts";
 import { type Admission, type AdmissionRefusal, admit } from "./admission.ts";
 import { placeEnsemble } from "./place-ensemble.ts";
 import type { PlacementRefusal, RegionCount, RegionState } from "./placement.ts";

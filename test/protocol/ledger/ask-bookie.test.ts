@@ -5,8 +5,8 @@ import { unavailable } from "../../../lib/protocol/errors.ts";
 import { ledgerId } from "../../../lib/protocol/ids.ts";
 import { askBookie } from "../../../lib/protocol/ledger/ask-bookie.ts";
 import { createLedger } from "../../../lib/protocol/ledger/create-ledger.ts";
+import { knownBookies } from "../../../lib/protocol/ledger/new-copies.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
-import { knownBookies } from "../../../lib/protocol/placement/new-copies.ts";
 import { quarantineRules } from "../../../lib/protocol/placement/quarantine.ts";
 import { World } from "../../scenarios/world.ts";
 

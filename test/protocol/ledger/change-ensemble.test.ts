@@ -8,17 +8,13 @@ import { unavailable } from "../../../lib/protocol/errors.ts";
 import { type BookieId, type EntryId, entryId } from "../../../lib/protocol/ids.ts";
 import { ledgerKey } from "../../../lib/protocol/items.ts";
 import { createLedger } from "../../../lib/protocol/ledger/create-ledger.ts";
-import {
-  fragmentAt,
-  type LedgerMetadata,
-  lastFragment,
-} from "../../../lib/protocol/ledger/ledger-metadata.ts";
 import type { LedgerPorts } from "../../../lib/protocol/ledger/ledger-ports.ts";
 import { LedgerReader } from "../../../lib/protocol/ledger/ledger-reader.ts";
 import { LedgerWriter } from "../../../lib/protocol/ledger/ledger-writer.ts";
-import { isAckSet, writeSet } from "../../../lib/protocol/ledger/write-set.ts";
+import { fragmentAt, type LedgerMetadata, lastFragment } from "../../../lib/protocol/ledger-metadata.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import type { Placement } from "../../../lib/protocol/placement/placement.ts";
+import { isAckSet, writeSet } from "../../../lib/protocol/write-set.ts";
 import { endOf } from "../../scenarios/cards/meddling.ts";
 import { textOf, World } from "../../scenarios/world.ts";
 

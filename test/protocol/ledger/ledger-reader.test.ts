@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { type EntryId, entryId } from "../../../lib/protocol/ids.ts";
 import { markDeleted } from "../../../lib/protocol/ledger/delete-ledger.ts";
-import { replaceEnsemble, startRecovery } from "../../../lib/protocol/ledger/ledger-metadata.ts";
 import type { LedgerReader } from "../../../lib/protocol/ledger/ledger-reader.ts";
+import { replaceEnsemble, startRecovery } from "../../../lib/protocol/ledger-metadata.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import {
   changeLedger,

@@ -1,8 +1,8 @@
 /** How a writer ends: fenced, out of bookies, metadata too old. Sent may be stored, held is not. */
 import { describe, expect, test } from "vitest";
 import { createLedger } from "../../../lib/protocol/ledger/create-ledger.ts";
-import { startRecovery } from "../../../lib/protocol/ledger/ledger-metadata.ts";
 import { LedgerWriter } from "../../../lib/protocol/ledger/ledger-writer.ts";
+import { startRecovery } from "../../../lib/protocol/ledger-metadata.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import type { Placement } from "../../../lib/protocol/placement/placement.ts";
 import { acknowledged, changeLedger, sendMany, slots } from "../../scenarios/cards/meddling.ts";

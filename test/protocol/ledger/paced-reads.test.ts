@@ -5,8 +5,8 @@
 import { describe, expect, test } from "vitest";
 import { entryId } from "../../../lib/protocol/ids.ts";
 import { LedgerReader } from "../../../lib/protocol/ledger/ledger-reader.ts";
-import { ackSetFirst } from "../../../lib/protocol/ledger/write-set.ts";
 import { readLimits } from "../../../lib/protocol/reads/read-limits.ts";
+import { ackSetFirst } from "../../../lib/protocol/write-set.ts";
 import { World, type WorldFields } from "../../scenarios/world.ts";
 import { bookieAt, nameOf } from "../reads/reading-world.ts";
 

@@ -7,10 +7,10 @@ import {
   type LedgerMetadata,
   lastFragment,
   replaceEnsemble,
-} from "../../../lib/protocol/ledger/ledger-metadata.ts";
-import { isAckSet, provesAbsence, writeSet } from "../../../lib/protocol/ledger/write-set.ts";
+} from "../../../lib/protocol/ledger-metadata.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";
+import { isAckSet, provesAbsence, writeSet } from "../../../lib/protocol/write-set.ts";
 import { changeLedger, endOf, members, sealed, slots, store } from "../../scenarios/cards/meddling.ts";
 import { World } from "../../scenarios/world.ts";
 

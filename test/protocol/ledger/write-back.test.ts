@@ -1,8 +1,8 @@
 /** Recovery's write-back: an ACK set for each entry, in local fragments that only the close makes visible. */
 import { describe, expect, test } from "vitest";
 import { bookieId } from "../../../lib/protocol/ids.ts";
-import { type Fragment, startRecovery, withFragment } from "../../../lib/protocol/ledger/ledger-metadata.ts";
 import { WriteBack } from "../../../lib/protocol/ledger/write-back.ts";
+import { type Fragment, startRecovery, withFragment } from "../../../lib/protocol/ledger-metadata.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import type { SealedEntry } from "../../../lib/protocol/ports.ts";
 import { pause } from "../../../lib/protocol/waiting.ts";

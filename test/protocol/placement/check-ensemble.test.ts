@@ -1,7 +1,7 @@
 /** The checker against the invariant's own words (2.1; I1, I2). */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Replication } from "../../../lib/protocol/ledger/ledger-metadata.ts";
+import type { Replication } from "../../../lib/protocol/ledger-metadata.ts";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts";
 import { bookie, replication } from "./topologies.ts";

@@ -1,7 +1,7 @@
 /** Placing a new ensemble (placement sections 2.1 to 2.3 and 2.6). */
 import { describe, expect, test, vi } from "vitest";
 import { bookieId, type Region, region } from "../../../lib/protocol/ids.ts";
-import type { Replication } from "../../../lib/protocol/ledger/ledger-metadata.ts";
+import type { Replication } from "../../../lib/protocol/ledger-metadata.ts";
 import { smallestAckQuorum } from "../../../lib/protocol/placement/admission.ts";
 import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts";
 import { UNKNOWN_REGION } from "../../../lib/protocol/placement/known-region.ts";

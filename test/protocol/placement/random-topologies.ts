@@ -4,7 +4,7 @@
  * counted afresh, and what can be placed at all is what section 2.3's formulas say.
  */
 import { type BookieId, ledgerId, type Region, region } from "../../../lib/protocol/ids.ts";
-import type { Replication } from "../../../lib/protocol/ledger/ledger-metadata.ts";
+import type { Replication } from "../../../lib/protocol/ledger-metadata.ts";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import { smallestAckQuorum } from "../../../lib/protocol/placement/admission.ts";
 import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts";

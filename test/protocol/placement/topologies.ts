@@ -7,7 +7,7 @@ import {
   type Region,
   region,
 } from "../../../lib/protocol/ids.ts";
-import type { Fragment, Replication } from "../../../lib/protocol/ledger/ledger-metadata.ts";
+import type { Fragment, Replication } from "../../../lib/protocol/ledger-metadata.ts";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import type {
   EnsembleRequest,

@@ -1,8 +1,8 @@
 /** Cards H15 to H23: what the answers to a fence prove, and from where recovery reads on. */
 import { describe, expect, test } from "vitest";
 import type { EntryId } from "../../../lib/protocol/ids.ts";
-import { replaceEnsemble } from "../../../lib/protocol/ledger/ledger-metadata.ts";
-import { coversEveryWriteSet, writeSetPositions } from "../../../lib/protocol/ledger/write-set.ts";
+import { replaceEnsemble } from "../../../lib/protocol/ledger-metadata.ts";
+import { coversEveryWriteSet, writeSetPositions } from "../../../lib/protocol/write-set.ts";
 import { World } from "../world.ts";
 import { subsets } from "./every-order.ts";
 import { changeLedger, damaged, failure, isSettled, members, sealed, store, stored } from "./meddling.ts";

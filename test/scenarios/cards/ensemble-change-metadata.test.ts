@@ -1,7 +1,7 @@
 /** Cards H61 to H65: the ensemble change and what others, or lost replies, do to the metadata meanwhile. */
 import { describe, expect, test } from "vitest";
 import { entryId } from "../../../lib/protocol/ids.ts";
-import { closeLedger, startRecovery } from "../../../lib/protocol/ledger/ledger-metadata.ts";
+import { closeLedger, startRecovery } from "../../../lib/protocol/ledger-metadata.ts";
 import { World } from "../world.ts";
 import { acknowledged, changeLedger, fragment, isSettled, slots } from "./meddling.ts";
 

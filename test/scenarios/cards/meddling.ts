@@ -1,10 +1,10 @@
 /** What a story does behind its clients' backs: to the metadata, and to what bookies have stored. */
 import { NodeDigest } from "../../../lib/adapters/node/node-digest.ts";
 import { StoredBookie } from "../../../lib/protocol/bookie/stored-bookie.ts";
+import { sealEntry } from "../../../lib/protocol/entry.ts";
 import { bookieId, entryId, tenure, writeToken } from "../../../lib/protocol/ids.ts";
 import { ledgerKey } from "../../../lib/protocol/items.ts";
-import { sealEntry } from "../../../lib/protocol/ledger/entry.ts";
-import type { Fragment, LedgerMetadata } from "../../../lib/protocol/ledger/ledger-metadata.ts";
+import type { Fragment, LedgerMetadata } from "../../../lib/protocol/ledger-metadata.ts";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import type { SealedEntry } from "../../../lib/protocol/ports.ts";
 import type { Adder, World } from "../world.ts";

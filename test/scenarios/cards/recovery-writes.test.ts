@@ -1,7 +1,7 @@
 /** Cards H37 to H43: what recovery writes, and what nobody sees of it before the close. */
 import { describe, expect, test } from "vitest";
 import { entryId } from "../../../lib/protocol/ids.ts";
-import { closeLedger, withFragment } from "../../../lib/protocol/ledger/ledger-metadata.ts";
+import { closeLedger, withFragment } from "../../../lib/protocol/ledger-metadata.ts";
 import { type Adder, World } from "../world.ts";
 import { changeLedger, failure, fragment, slots } from "./meddling.ts";
 

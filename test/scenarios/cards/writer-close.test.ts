@@ -1,7 +1,7 @@
 /** Cards H47 to H51: the writer's close never decides what recovery has begun to decide (rules 9, 12). */
 import { describe, expect, test } from "vitest";
 import { entryId } from "../../../lib/protocol/ids.ts";
-import { closeLedger, startRecovery } from "../../../lib/protocol/ledger/ledger-metadata.ts";
+import { closeLedger, startRecovery } from "../../../lib/protocol/ledger-metadata.ts";
 import { World } from "../world.ts";
 import { changeLedger, isSettled, slots } from "./meddling.ts";
 

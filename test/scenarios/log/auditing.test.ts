@@ -5,9 +5,9 @@ import { type LedgerId, ledgerId, region } from "../../../lib/protocol/ids.ts";
 import { DIRECTORY_SHARDS, ledgerListingKey } from "../../../lib/protocol/items.ts";
 import { createLedger } from "../../../lib/protocol/ledger/create-ledger.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
-import { Auditor } from "../../../lib/protocol/log/audit.ts";
-import { auditLedger } from "../../../lib/protocol/log/audit-ledger.ts";
-import { auditLimits } from "../../../lib/protocol/log/audit-limits.ts";
+import { Auditor } from "../../../lib/protocol/log/upkeep/audit.ts";
+import { auditLedger } from "../../../lib/protocol/log/upkeep/audit-ledger.ts";
+import { auditLimits } from "../../../lib/protocol/log/upkeep/audit-limits.ts";
 import type { RegionState } from "../../../lib/protocol/placement/placement.ts";
 import { LOG, type LogClient, LogWorld } from "./log-world.ts";
 

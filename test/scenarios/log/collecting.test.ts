@@ -6,7 +6,7 @@ import { ledgerKey } from "../../../lib/protocol/items.ts";
 import { createLedger } from "../../../lib/protocol/ledger/create-ledger.ts";
 import { markDeleted } from "../../../lib/protocol/ledger/delete-ledger.ts";
 import { recoverLedger } from "../../../lib/protocol/ledger/recover-ledger.ts";
-import { type CollectAnswer, collectUnnamed } from "../../../lib/protocol/log/collect-unnamed.ts";
+import { type CollectAnswer, collectUnnamed } from "../../../lib/protocol/log/upkeep/collect-unnamed.ts";
 import { LogWorld } from "./log-world.ts";
 
 /** P has created its ledger and freezes before its put. */

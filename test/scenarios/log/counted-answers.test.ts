@@ -2,9 +2,9 @@
 import { expect, test } from "vitest";
 import { type LogIncarnation, logName, region } from "../../../lib/protocol/ids.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
-import { OwnerCalls } from "../../../lib/protocol/log/owner-calls.ts";
-import { OwnerEvidence } from "../../../lib/protocol/log/owner-evidence.ts";
-import { countFailure, judgeSilence } from "../../../lib/protocol/log/owner-silence.ts";
+import { OwnerCalls } from "../../../lib/protocol/log/ownership/owner-calls.ts";
+import { OwnerEvidence } from "../../../lib/protocol/log/ownership/owner-evidence.ts";
+import { countFailure, judgeSilence } from "../../../lib/protocol/log/ownership/owner-silence.ts";
 import { LogWorld } from "./log-world.ts";
 
 const east = region("east");

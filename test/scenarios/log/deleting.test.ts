@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { FencelineError } from "../../../lib/protocol/errors.ts";
 import { directoryKey, logKey, logNameKey } from "../../../lib/protocol/items.ts";
-import { finishDeletion } from "../../../lib/protocol/log/delete-log.ts";
+import { finishDeletion } from "../../../lib/protocol/log/upkeep/delete-log.ts";
 import { LOG, type LogClient, LogWorld } from "./log-world.ts";
 
 /** Every segment is full after one batch. */

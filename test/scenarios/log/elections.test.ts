@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { seqNum } from "../../../lib/protocol/ids.ts";
 import { logKey, segmentKey } from "../../../lib/protocol/items.ts";
-import { completeSegment } from "../../../lib/protocol/log/complete-segment.ts";
+import { completeSegment } from "../../../lib/protocol/log/chain/complete-segment.ts";
 import { LOG, LogWorld } from "./log-world.ts";
 import { LateWrites } from "./metadata-tricks.ts";
 

@@ -3,7 +3,11 @@ import { expect, test } from "vitest";
 import { unavailable } from "../../../lib/protocol/errors.ts";
 import { region } from "../../../lib/protocol/ids.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
-import { countAnswer, countFailure, judgeSilence } from "../../../lib/protocol/log/owner-silence.ts";
+import {
+  countAnswer,
+  countFailure,
+  judgeSilence,
+} from "../../../lib/protocol/log/ownership/owner-silence.ts";
 import type { LeaseStore } from "../../../lib/protocol/ports.ts";
 import { pause } from "../../../lib/protocol/waiting.ts";
 import { LOG, LogWorld, recordOf } from "./log-world.ts";

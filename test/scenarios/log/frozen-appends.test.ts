@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { limits } from "../../../lib/protocol/limits.ts";
-import { appendLimits } from "../../../lib/protocol/log/append-limits.ts";
+import { appendLimits } from "../../../lib/protocol/log/records/append-limits.ts";
 import { freezeAt, freezes } from "../freeze.ts";
 import { LOG, type LogClient, LogWorld, recordOf } from "./log-world.ts";
 

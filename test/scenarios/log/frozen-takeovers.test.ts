@@ -5,7 +5,7 @@
 import { expect, test } from "vitest";
 import { unavailable } from "../../../lib/protocol/errors.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
-import { ownerLimits } from "../../../lib/protocol/log/owner-limits.ts";
+import { ownerLimits } from "../../../lib/protocol/log/ownership/owner-limits.ts";
 import { freezeAt, freezes } from "../freeze.ts";
 import { LOG, LogWorld, recordOf } from "./log-world.ts";
 

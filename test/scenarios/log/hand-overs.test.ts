@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { region } from "../../../lib/protocol/ids.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
-import { ownerLimits } from "../../../lib/protocol/log/owner-limits.ts";
+import { ownerLimits } from "../../../lib/protocol/log/ownership/owner-limits.ts";
 import { LOG, LogWorld } from "./log-world.ts";
 
 /** P in the east hands its log over to the west, whose election takes until `elected` is called. */

@@ -26,7 +26,7 @@ import {
   segmentKey,
   segmentsPartition,
 } from "../../../lib/protocol/items.ts";
-import { auditSegments } from "../../../lib/protocol/log/audit-segments.ts";
+import { allItems } from "../../../lib/protocol/log/chain/segments.ts";
 import { LogAppends } from "../../../lib/protocol/log/log-appends.ts";
 import type {
   ForwardAnswer,
@@ -36,8 +36,8 @@ import type {
 } from "../../../lib/protocol/log/log-ports.ts";
 import { LogReads } from "../../../lib/protocol/log/log-reads.ts";
 import type { AppendAck, ReadAnswer, RecordInput } from "../../../lib/protocol/log/operations.ts";
-import { allItems } from "../../../lib/protocol/log/segments.ts";
 import type { Settler } from "../../../lib/protocol/log/settler.ts";
+import { auditSegments } from "../../../lib/protocol/log/upkeep/audit-segments.ts";
 import type { LeaseStore, MetadataStore } from "../../../lib/protocol/ports.ts";
 import { World, type WorldFields } from "../world.ts";
 

@@ -1,8 +1,8 @@
 /** Stories of producers: each batch is once in the log and in its order, whoever writes and whatever is lost. */
 import { describe, expect, test } from "vitest";
 import type { FencelineError } from "../../../lib/protocol/errors.ts";
-import { appendLimits } from "../../../lib/protocol/log/append-limits.ts";
 import type { AppendAck, AppendRequest } from "../../../lib/protocol/log/operations.ts";
+import { appendLimits } from "../../../lib/protocol/log/records/append-limits.ts";
 import { LOG, type LogClient, LogWorld, recordOf } from "./log-world.ts";
 
 const K = appendLimits.producerSnapshotEntries;

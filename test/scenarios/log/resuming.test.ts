@@ -1,6 +1,6 @@
 /** How long appends stand still when the owner of a log is lost: never longer than owner-limits.ts says. */
 import { describe, expect, test } from "vitest";
-import { ownerLimits } from "../../../lib/protocol/log/owner-limits.ts";
+import { ownerLimits } from "../../../lib/protocol/log/ownership/owner-limits.ts";
 import { type Loss, Outage, type OutageFields } from "./outage.ts";
 
 const presets: readonly (readonly [string, Omit<OutageFields, "seed">])[] = [

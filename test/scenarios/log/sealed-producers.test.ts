@@ -1,8 +1,8 @@
 /** Stories of repetitions that come to a sealed log: what is in it is told, nothing comes in any more. */
 import { describe, expect, test } from "vitest";
 import { type FencelineError, unavailable } from "../../../lib/protocol/errors.ts";
-import { appendLimits } from "../../../lib/protocol/log/append-limits.ts";
 import type { AppendAck, AppendRequest } from "../../../lib/protocol/log/operations.ts";
+import { appendLimits } from "../../../lib/protocol/log/records/append-limits.ts";
 import { LOG, LogWorld, recordOf } from "./log-world.ts";
 
 const request = (texts: readonly string[], more: Partial<AppendRequest>): AppendRequest => ({

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { region } from "../../../lib/protocol/ids.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
-import { ownerLimits } from "../../../lib/protocol/log/owner-limits.ts";
+import { ownerLimits } from "../../../lib/protocol/log/ownership/owner-limits.ts";
 import type { RegionState } from "../../../lib/protocol/placement/placement.ts";
 import { LOG, LogWorld } from "./log-world.ts";
 

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { region } from "../../../lib/protocol/ids.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
-import { Auditor } from "../../../lib/protocol/log/audit.ts";
-import { auditLimits } from "../../../lib/protocol/log/audit-limits.ts";
+import { Auditor } from "../../../lib/protocol/log/upkeep/audit.ts";
+import { auditLimits } from "../../../lib/protocol/log/upkeep/audit-limits.ts";
 import { LOG, LogWorld, type LogWorldFields } from "./log-world.ts";
 
 /** P in the east owns the log and has appended "a". */

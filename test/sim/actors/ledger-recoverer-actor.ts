@@ -1,6 +1,7 @@
 /** Recovers ledgers of others, whatever their writers are doing. */
-import type { ClosedLedger, DeletedLedger } from "../../../lib/protocol/ledger/ledger-metadata.ts";
+
 import { recoverLedger } from "../../../lib/protocol/ledger/recover-ledger.ts";
+import type { ClosedLedger, DeletedLedger } from "../../../lib/protocol/ledger-metadata.ts";
 import type { Answer } from "../history.ts";
 import type { LedgerRecovererPlan } from "../plan.ts";
 import type { Actor } from "./actor.ts";

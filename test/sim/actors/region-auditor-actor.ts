@@ -2,8 +2,9 @@
  * A region's auditor on its schedule, as it is deployed: each pass is an invocation that lets go of its pens at
  * its end, and a new process begins where chance has it.
  */
-import { Auditor } from "../../../lib/protocol/log/audit.ts";
+
 import { LogAppends } from "../../../lib/protocol/log/log-appends.ts";
+import { Auditor } from "../../../lib/protocol/log/upkeep/audit.ts";
 import { leasePorts } from "../function-ports.ts";
 import type { Answer } from "../history.ts";
 import type { RegionAuditorPlan } from "../plan.ts";

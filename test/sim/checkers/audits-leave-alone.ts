@@ -6,9 +6,9 @@
 import type { LedgerId, LogIncarnation } from "../../../lib/protocol/ids.ts";
 import { logKey, segmentKey, segmentsPartition, seqNumOfKey } from "../../../lib/protocol/items.ts";
 import type { Lease } from "../../../lib/protocol/lease.ts";
-import type { LedgerOrigin } from "../../../lib/protocol/ledger/ledger-metadata.ts";
+import type { LedgerOrigin } from "../../../lib/protocol/ledger-metadata.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
-import { auditLimits } from "../../../lib/protocol/log/audit-limits.ts";
+import { auditLimits } from "../../../lib/protocol/log/upkeep/audit-limits.ts";
 import type { SimulatedProcess } from "../simulated-process.ts";
 import type { World } from "../world.ts";
 import type { Checker } from "./checker.ts";

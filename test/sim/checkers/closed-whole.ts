@@ -4,7 +4,7 @@
  * as what it was given.
  */
 import type { EntryId } from "../../../lib/protocol/ids.ts";
-import type { ClosedLedger } from "../../../lib/protocol/ledger/ledger-metadata.ts";
+import type { ClosedLedger } from "../../../lib/protocol/ledger-metadata.ts";
 import { areAckSet, bookiesOf, copyOf } from "../quorums.ts";
 import type { World } from "../world.ts";
 import type { Checker } from "./checker.ts";

@@ -4,7 +4,7 @@
  * confirmed is on the replacements in its write set as well (S09).
  */
 import type { EntryId, LedgerId } from "../../../lib/protocol/ids.ts";
-import { lastFragment, type OpenLedger } from "../../../lib/protocol/ledger/ledger-metadata.ts";
+import { lastFragment, type OpenLedger } from "../../../lib/protocol/ledger-metadata.ts";
 import { bookiesOf } from "../quorums.ts";
 import type { World } from "../world.ts";
 import type { Checker } from "./checker.ts";

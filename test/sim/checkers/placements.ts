@@ -5,7 +5,7 @@
  * registry says that no new copies may go.
  */
 import type { BookieId, LedgerId } from "../../../lib/protocol/ids.ts";
-import type { Fragment, LedgerMetadata, Replication } from "../../../lib/protocol/ledger/ledger-metadata.ts";
+import type { Fragment, LedgerMetadata, Replication } from "../../../lib/protocol/ledger-metadata.ts";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import { isOpen } from "../registries.ts";
 import type { SimulatedProcess } from "../simulated-process.ts";

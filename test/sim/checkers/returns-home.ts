@@ -4,7 +4,7 @@
  */
 import type { LogIncarnation, Region } from "../../../lib/protocol/ids.ts";
 import { logKey, logNameKey } from "../../../lib/protocol/items.ts";
-import { auditLimits } from "../../../lib/protocol/log/audit-limits.ts";
+import { auditLimits } from "../../../lib/protocol/log/upkeep/audit-limits.ts";
 import type { RegionCall } from "../observations.ts";
 import { OwnedTimes } from "../owned-times.ts";
 import type { SimulatedProcess } from "../simulated-process.ts";

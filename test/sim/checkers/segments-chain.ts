@@ -13,8 +13,8 @@ import {
   segmentsPartition,
   seqNumOfKey,
 } from "../../../lib/protocol/items.ts";
-import type { LedgerMetadata } from "../../../lib/protocol/ledger/ledger-metadata.ts";
-import { decodeRecordSetHead, nextSeqNumOf } from "../../../lib/protocol/log/record-set.ts";
+import type { LedgerMetadata } from "../../../lib/protocol/ledger-metadata.ts";
+import { decodeRecordSetHead, nextSeqNumOf } from "../../../lib/protocol/log/records/record-set.ts";
 import type { Versioned } from "../../../lib/protocol/ports.ts";
 import { contentsOfEntry } from "../entry-contents.ts";
 import type { World } from "../world.ts";

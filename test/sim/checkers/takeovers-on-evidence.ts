@@ -7,7 +7,7 @@
 import type { LedgerId, Region } from "../../../lib/protocol/ids.ts";
 import { regionKey } from "../../../lib/protocol/items.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
-import { ownerLimits } from "../../../lib/protocol/log/owner-limits.ts";
+import { ownerLimits } from "../../../lib/protocol/log/ownership/owner-limits.ts";
 import { chainBefore } from "../chain-before.ts";
 import type { RegionCall } from "../observations.ts";
 import type { SimulatedProcess } from "../simulated-process.ts";

@@ -3,9 +3,10 @@
  * tenure are the same bytes, and the last add confirmed that an entry carries was acknowledged when it was
  * sent and never falls from one entry to the next (rules 1, 4, 5).
  */
+
+import { sameBytes } from "../../../lib/protocol/entry.ts";
 import type { LedgerId } from "../../../lib/protocol/ids.ts";
 import { ledgerKey } from "../../../lib/protocol/items.ts";
-import { sameBytes } from "../../../lib/protocol/ledger/entry.ts";
 import type { SealedEntry } from "../../../lib/protocol/ports.ts";
 import type { World } from "../world.ts";
 import type { Checker } from "./checker.ts";

@@ -1,11 +1,11 @@
 /** Wrong leases: rules 16 to 20. */
 import type { Mutant } from "./mutant.ts";
 
-const LEASE = "lib/protocol/log/writer-lease.ts";
-const TENURE = "lib/protocol/log/writer-tenure.ts";
-const WRITER = "lib/protocol/log/log-writer.ts";
-const RESUME = "lib/protocol/log/resume-segment.ts";
-const ACTIVE = "lib/protocol/log/active-segment.ts";
+const LEASE = "lib/protocol/log/lease/writer-lease.ts";
+const TENURE = "lib/protocol/log/lease/writer-tenure.ts";
+const WRITER = "lib/protocol/log/appending/log-writer.ts";
+const RESUME = "lib/protocol/log/opening/resume-segment.ts";
+const ACTIVE = "lib/protocol/log/appending/active-segment.ts";
 
 const HAND_OFFS = ["hand-off", "owners"];
 

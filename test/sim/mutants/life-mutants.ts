@@ -1,13 +1,13 @@
 /** Wrong ends of logs, audits and collections: rules 25, 28, 29, 31 to 33. */
 import type { Mutant } from "./mutant.ts";
 
-const START = "lib/protocol/log/start-segment.ts";
-const OPEN = "lib/protocol/log/open-segment.ts";
-const AUDIT = "lib/protocol/log/audit-segments.ts";
-const SEAL = "lib/protocol/log/seal-log.ts";
-const READER = "lib/protocol/log/log-reader.ts";
-const DELETE = "lib/protocol/log/delete-log.ts";
-const COLLECT = "lib/protocol/log/collect-unnamed.ts";
+const START = "lib/protocol/log/opening/start-segment.ts";
+const OPEN = "lib/protocol/log/opening/open-segment.ts";
+const AUDIT = "lib/protocol/log/upkeep/audit-segments.ts";
+const SEAL = "lib/protocol/log/upkeep/seal-log.ts";
+const READER = "lib/protocol/log/reading/log-reader.ts";
+const DELETE = "lib/protocol/log/upkeep/delete-log.ts";
+const COLLECT = "lib/protocol/log/upkeep/collect-unnamed.ts";
 
 const LIVES = ["lives"];
 

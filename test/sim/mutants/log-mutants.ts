@@ -2,14 +2,14 @@
 import type { Mutant } from "./mutant.ts";
 
 const RECOVER = "lib/protocol/ledger/recover-ledger.ts";
-const OPEN = "lib/protocol/log/open-segment.ts";
-const START = "lib/protocol/log/start-segment.ts";
-const COMPLETE = "lib/protocol/log/complete-segment.ts";
-const READER = "lib/protocol/log/log-reader.ts";
-const DECIDE = "lib/protocol/log/decide-appends.ts";
-const JUDGE = "lib/protocol/log/judge-refusal.ts";
-const ACTIVE = "lib/protocol/log/active-segment.ts";
-const NAMES = "lib/protocol/log/log-names.ts";
+const OPEN = "lib/protocol/log/opening/open-segment.ts";
+const START = "lib/protocol/log/opening/start-segment.ts";
+const COMPLETE = "lib/protocol/log/chain/complete-segment.ts";
+const READER = "lib/protocol/log/reading/log-reader.ts";
+const DECIDE = "lib/protocol/log/appending/decide-appends.ts";
+const JUDGE = "lib/protocol/log/appending/judge-refusal.ts";
+const ACTIVE = "lib/protocol/log/appending/active-segment.ts";
+const NAMES = "lib/protocol/log/catalogue/log-names.ts";
 
 const ALL = ["storm", "combined", "freeze", "lossy"];
 

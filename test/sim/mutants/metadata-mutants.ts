@@ -2,7 +2,7 @@
 import type { Mutant } from "./mutant.ts";
 
 const UPDATE = "lib/protocol/update-item.ts";
-const CREATE = "lib/protocol/log/create-log.ts";
+const CREATE = "lib/protocol/log/catalogue/create-log.ts";
 
 export const metadataMutants: readonly Mutant[] = [
   {

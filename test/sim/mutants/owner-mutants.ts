@@ -1,11 +1,11 @@
 /** Wrong owners and takeovers: who writes to a log, and on what evidence another region takes it over. */
 import type { Mutant } from "./mutant.ts";
 
-const ROUTER = "lib/protocol/log/append-router.ts";
-const RESTORE = "lib/protocol/log/restore-producers.ts";
+const ROUTER = "lib/protocol/log/ownership/append-router.ts";
+const RESTORE = "lib/protocol/log/producers/restore-producers.ts";
 const FUNCTION_PORTS = "test/sim/function-ports.ts";
-const CALLS = "lib/protocol/log/owner-calls.ts";
-const EVIDENCE = "lib/protocol/log/owner-evidence.ts";
+const CALLS = "lib/protocol/log/ownership/owner-calls.ts";
+const EVIDENCE = "lib/protocol/log/ownership/owner-evidence.ts";
 
 const OWNERS = ["owners", "hand-off"];
 

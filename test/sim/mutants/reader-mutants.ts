@@ -3,10 +3,10 @@ import type { Mutant } from "./mutant.ts";
 
 const READER = "lib/protocol/ledger/ledger-reader.ts";
 const SLOT = "lib/protocol/ledger/read-tail-slot.ts";
-const ENTRY = "lib/protocol/ledger/entry.ts";
+const ENTRY = "lib/protocol/entry.ts";
 
 const NEGATIVES_COUNT_REGIONS = {
-  file: "lib/protocol/ledger/write-set.ts",
+  file: "lib/protocol/write-set.ts",
   from: "  return missing.length >= negativeQuorum(replication);",
   to: `  const rest = set.filter((member) => !missing.includes(member));
   return !isAckSet(rest, replication);`,

@@ -1,14 +1,14 @@
 /** Wrong transfers, returns and audits: who moves a log, when, and what an auditor may touch. */
 import type { Mutant } from "./mutant.ts";
 
-const TRANSFER = "lib/protocol/log/transfer-owner.ts";
-const ROUTER = "lib/protocol/log/append-router.ts";
-const HAND_OVER = "lib/protocol/log/hand-over.ts";
-const ASKING = "lib/protocol/log/asking.ts";
-const OPEN = "lib/protocol/log/open-segment.ts";
-const PERMIT = "lib/protocol/log/takeover-permit.ts";
-const AUDIT = "lib/protocol/log/audit.ts";
-const LEDGER = "lib/protocol/log/audit-ledger.ts";
+const TRANSFER = "lib/protocol/log/ownership/transfer-owner.ts";
+const ROUTER = "lib/protocol/log/ownership/append-router.ts";
+const HAND_OVER = "lib/protocol/log/ownership/hand-over.ts";
+const ASKING = "lib/protocol/log/ownership/asking.ts";
+const OPEN = "lib/protocol/log/opening/open-segment.ts";
+const PERMIT = "lib/protocol/log/opening/takeover-permit.ts";
+const AUDIT = "lib/protocol/log/upkeep/audit.ts";
+const LEDGER = "lib/protocol/log/upkeep/audit-ledger.ts";
 
 const TRANSFERS = ["transfers"];
 const AUDITS = ["audits"];

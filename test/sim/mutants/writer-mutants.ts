@@ -5,7 +5,7 @@ const WRITER = "lib/protocol/ledger/ledger-writer.ts";
 const SEND = "lib/protocol/ledger/send-add.ts";
 const PENDING = "lib/protocol/ledger/pending-adds.ts";
 const CHANGE = "lib/protocol/ledger/change-ensemble.ts";
-const METADATA = "lib/protocol/ledger/ledger-metadata.ts";
+const METADATA = "lib/protocol/ledger-metadata.ts";
 const CLOSE = "lib/protocol/ledger/close-ledger.ts";
 
 const CHANGES = ["storm", "lossy", "combined"];

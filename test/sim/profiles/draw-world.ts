@@ -1,6 +1,6 @@
 /** Draws the world of a plan: regions, bookies, quorums, usual delays. */
 import { type BookieId, bookieId, ledgerId, region } from "../../../lib/protocol/ids.ts";
-import type { Replication } from "../../../lib/protocol/ledger/ledger-metadata.ts";
+import type { Replication } from "../../../lib/protocol/ledger-metadata.ts";
 import { regionAware } from "../../../lib/protocol/placement/region-aware.ts";
 import type { Delay } from "../message-path.ts";
 import type { BookiePlan, WorldPlan } from "../plan.ts";

@@ -3,9 +3,9 @@
  * shows that it tells the two apart.
  */
 import { StoredBookie, type StoredBookieFields } from "../../../../lib/protocol/bookie/stored-bookie.ts";
+import { sameContent } from "../../../../lib/protocol/entry.ts";
 import { unavailable } from "../../../../lib/protocol/errors.ts";
 import type { EntryId, LedgerId } from "../../../../lib/protocol/ids.ts";
-import { sameContent } from "../../../../lib/protocol/ledger/entry.ts";
 import type {
   AddAnswer,
   EntryStore,

@@ -3,8 +3,8 @@
  * have it. `only` breaks one client of a story and leaves the others as they are.
  */
 import { bookieId } from "../../../../lib/protocol/ids.ts";
-import type { Fragment, LedgerMetadata } from "../../../../lib/protocol/ledger/ledger-metadata.ts";
 import type { LedgerPorts } from "../../../../lib/protocol/ledger/ledger-ports.ts";
+import type { Fragment, LedgerMetadata } from "../../../../lib/protocol/ledger-metadata.ts";
 import type { Bookie, MetadataStore, Versioned } from "../../../../lib/protocol/ports.ts";
 
 type Breaks = (ports: LedgerPorts) => LedgerPorts;

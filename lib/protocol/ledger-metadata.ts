@@ -1,0 +1,227 @@
+/**
+ * A ledger's metadata: an immutable value and the pure transitions between its states.
+ *
+ *     OPEN ----> IN_RECOVERY ----> CLOSED ----> DELETED
+ *       \_________________________/^
+ *
+ * M1 The state never goes back.
+ * M2 First entries of fragments strictly increase; the first is 0.
+ * M3 A last entry and a length exist only when CLOSED or DELETED, and then never change.
+ * M4 Ensembles change by the writer only while OPEN, and by recovery only in the write that closes.
+ * M5 `retired` holds every bookie that left an ensemble; a writer never uses one again (rule 7).
+ */
+import { assert } from "./assert.ts";
+import {
+  type BookieId,
+  type EntryId,
+  entryId,
+  type LedgerId,
+  type LogIncarnation,
+  NO_ENTRY,
+  type Region,
+  type SeqNum,
+} from "./ids.ts";
+import type { BookieAddress } from "./place.ts";
+import type { LedgerDigest } from "./ports.ts";
+
+export interface Replication {
+  /** Bookies that a fragment is striped over. */
+  readonly ensembleSize: number;
+  /** Bookies that each entry is sent to. */
+  readonly writeQuorum: number;
+  /** Bookies that must hold an entry before it is acknowledged. */
+  readonly ackQuorum: number;
+  /** Regions that those bookies must span: minRegionsForDurability. */
+  readonly minRegions: number;
+}
+
+/** From `firstEntry` on, entries are striped over `ensemble`, whose order is part of the protocol. */
+export interface Fragment {
+  readonly firstEntry: EntryId;
+  readonly ensemble: readonly BookieAddress[];
+}
+
+/** The log segment that a ledger was created for (rules 23, 32). */
+export interface LedgerOrigin {
+  readonly log: LogIncarnation;
+  readonly firstSeqNum: SeqNum;
+  readonly ownerRegion: Region;
+}
+
+interface LedgerBase {
+  readonly kind: "ledger";
+  readonly ledgerId: LedgerId;
+  readonly replication: Replication;
+  readonly digest: LedgerDigest;
+  readonly fragments: readonly Fragment[];
+  readonly retired: readonly BookieId[];
+  readonly origin?: LedgerOrigin;
+  /** Wall time of creation in ms, for people to read. */
+  readonly createdAtMs: number;
+}
+
+export interface OpenLedger extends LedgerBase {
+  readonly state: "OPEN";
+}
+export interface LedgerInRecovery extends LedgerBase {
+  readonly state: "IN_RECOVERY";
+}
+export interface ClosedLedger extends LedgerBase {
+  readonly state: "CLOSED";
+  /** NO_ENTRY for an empty ledger. */
+  readonly lastEntry: EntryId;
+  /** Payload bytes of the whole ledger. */
+  readonly length: number;
+}
+export interface DeletedLedger extends LedgerBase {
+  readonly state: "DELETED";
+  readonly lastEntry: EntryId;
+  readonly length: number;
+  /** Wall time in ms; the second sweep waits for the seal age from here (rule 15). */
+  readonly deletedAtMs: number;
+}
+
+export type LedgerMetadata = OpenLedger | LedgerInRecovery | ClosedLedger | DeletedLedger;
+
+export function newLedger(fields: {
+  readonly ledgerId: LedgerId;
+  readonly replication: Replication;
+  readonly digest: LedgerDigest;
+  readonly ensemble: readonly BookieAddress[];
+  readonly origin?: LedgerOrigin;
+  readonly createdAtMs: number;
+}): OpenLedger {
+  const { ensemble, ...rest } = fields;
+  checkReplication(fields.replication);
+  assertMembers(ensemble, fields.replication);
+  return {
+    kind: "ledger",
+    ...rest,
+    state: "OPEN",
+    fragments: [{ firstEntry: entryId(0), ensemble }],
+    retired: [],
+  };
+}
+
+/**
+ * The order of quorum sizes, without which nothing below makes sense. Whether they survive a region is
+ * placement's question.
+ */
+export function checkReplication(replication: Replication): void {
+  const { ensembleSize, writeQuorum, ackQuorum, minRegions } = replication;
+  for (const size of [ensembleSize, writeQuorum, ackQuorum, minRegions]) {
+    assert(
+      Number.isSafeInteger(size) && size >= 1,
+      `quorum sizes are integers >= 1, got ${JSON.stringify(replication)}`,
+    );
+  }
+  assert(ensembleSize >= writeQuorum, `ensemble size ${ensembleSize} is below write quorum ${writeQuorum}`);
+  assert(writeQuorum >= ackQuorum, `write quorum ${writeQuorum} is below ack quorum ${ackQuorum}`);
+  assert(ackQuorum >= minRegions, `ack quorum ${ackQuorum} is below minRegions ${minRegions}`);
+}
+
+function assertMembers(ensemble: readonly BookieAddress[], replication: Replication): void {
+  assert(
+    ensemble.length === replication.ensembleSize,
+    `an ensemble has ${replication.ensembleSize} bookies, got ${ensemble.length}`,
+  );
+  assert(
+    new Set(ensemble.map((member) => member.id)).size === ensemble.length,
+    "an ensemble names each bookie once",
+  );
+}
+
+export function lastFragment(ledger: LedgerMetadata): Fragment {
+  const fragment = ledger.fragments.at(-1);
+  assert(fragment !== undefined, "M2: a ledger has a fragment");
+  return fragment;
+}
+
+/** The fragment that contains `entry`. */
+export function fragmentAt(ledger: LedgerMetadata, entry: EntryId): Fragment {
+  for (let index = ledger.fragments.length - 1; index >= 0; index--) {
+    const fragment = ledger.fragments[index];
+    if (fragment !== undefined && fragment.firstEntry <= entry) return fragment;
+  }
+  throw new RangeError(`no fragment contains entry ${entry}`);
+}
+
+/** OPEN -> IN_RECOVERY (rule 10). */
+export function startRecovery(ledger: OpenLedger): LedgerInRecovery {
+  return { ...ledger, state: "IN_RECOVERY" };
+}
+
+/**
+ * The writer's ensemble change (rule 6c). `firstEntry` is the frozen last add confirmed plus one: the
+ * fragment that starts there is replaced, otherwise a new one is added (M2).
+ */
+export function replaceEnsemble(
+  ledger: OpenLedger,
+  firstEntry: EntryId,
+  ensemble: readonly BookieAddress[],
+): OpenLedger {
+  assertMembers(ensemble, ledger.replication);
+  const left = lastFragment(ledger).ensemble.filter(
+    (member) => !ensemble.some((other) => other.id === member.id),
+  );
+  const retired = new Set([...ledger.retired, ...left.map((member) => member.id)]);
+  for (const member of ensemble)
+    assert(!retired.has(member.id), `M5: ${member.id} was a member before and never comes back`);
+  return {
+    ...ledger,
+    fragments: withFragment(ledger.fragments, { firstEntry, ensemble }),
+    retired: [...retired],
+  };
+}
+
+/** OPEN or IN_RECOVERY -> CLOSED (rules 9, 12). `fragments` are recovery's local ones. */
+export function closeLedger(
+  ledger: OpenLedger | LedgerInRecovery,
+  end: { readonly lastEntry: EntryId; readonly length: number },
+  fragments: readonly Fragment[] = ledger.fragments,
+): ClosedLedger {
+  assert(
+    end.lastEntry >= NO_ENTRY && end.length >= 0,
+    `M3: an end is an entry id and a length, got ${JSON.stringify(end)}`,
+  );
+  for (const fragment of fragments) assertMembers(fragment.ensemble, ledger.replication);
+  assertIncreasing(fragments);
+  const members = new Set(fragments.flatMap((fragment) => fragment.ensemble.map((member) => member.id)));
+  const left = ledger.fragments.flatMap((fragment) => fragment.ensemble.map((member) => member.id));
+  // Whom recovery replaced may still hold entries, and collection has to find them (M5).
+  const retired = [...new Set([...ledger.retired, ...left.filter((id) => !members.has(id))])];
+  return { ...ledger, state: "CLOSED", fragments, retired, lastEntry: end.lastEntry, length: end.length };
+}
+
+/** CLOSED -> DELETED (rule 15). */
+export function deleteLedger(ledger: ClosedLedger, deletedAtMs: number): DeletedLedger {
+  return { ...ledger, state: "DELETED", deletedAtMs };
+}
+
+/** `fragments` with `fragment` in place of the last one if both start at the same entry, else behind it. */
+export function withFragment(fragments: readonly Fragment[], fragment: Fragment): readonly Fragment[] {
+  const last = fragments.at(-1);
+  const kept =
+    last !== undefined && last.firstEntry === fragment.firstEntry ? fragments.slice(0, -1) : fragments;
+  const result = [...kept, fragment];
+  assertIncreasing(result);
+  return result;
+}
+
+function assertIncreasing(fragments: readonly Fragment[]): void {
+  fragments.forEach((fragment, index) => {
+    const before = fragments[index - 1];
+    assert(
+      before === undefined || before.firstEntry < fragment.firstEntry,
+      `M2: fragment ${fragment.firstEntry} does not follow ${before?.firstEntry}`,
+    );
+  });
+}
+
+export function sameEnsemble(one: readonly BookieAddress[], other: readonly BookieAddress[]): boolean {
+  return one.length === other.length && one.every((member, index) => member.id === other[index]?.id);
+}
+
+export function sameFragment(one: Fragment, other: Fragment): boolean {
+  return one.firstEntry === other.firstEntry && sameEnsemble(one.ensemble, other.ensemble);
+}

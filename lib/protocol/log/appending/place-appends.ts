@@ -1,0 +1,205 @@
+/**
+ * Gives appends their places in the open segment and makes entries of them: consecutive ones share an entry
+ * (group commit). Everything here is as if all that was placed before were recorded.
+ *
+ * B1 Seq_nums are dense: an entry starts where the entry before it ends, acknowledged or not.
+ * B2 Timestamps never fall.
+ * B3 A condition is judged at the append's own place, behind everything that was placed before it: first
+ *    whether its producer may go on (a repeated batch is no new one, whatever else it asks), then its
+ *    match_seq_num. An entry ends before an append that is refused, so that their order is kept.
+ * B5 An entry names the snapshot that the producers can be restored from, and is one itself if there is none
+ *    yet or the last one is `producerSnapshotEntries` old.
+ */
+import type { FencelineError } from "../../errors.ts";
+import { type EntryId, nextEntry, type SegmentNumber, type SeqNum } from "../../ids.ts";
+import type { Clock } from "../../ports.ts";
+import type { RecordPosition } from "../operations.ts";
+import { producerRefusal } from "../producers/producer-errors.ts";
+import { batchPositions, encodeProducers } from "../producers/producer-snapshot.ts";
+import type { KnownBatch, ProducerTable } from "../producers/producer-table.ts";
+import { appendLimits } from "../records/append-limits.ts";
+import type { EntryBatch, EntryBatches } from "../records/entry-batches.ts";
+import { encodeControlEntry, encodeRecordSet, type StoredRecord } from "../records/record-set.ts";
+import type { PendingAppend } from "./pending-append.ts";
+
+export interface PlacedBatch {
+  readonly append: PendingAppend;
+  /** Positions of its first and last record; both are the next record's if it has none. */
+  readonly start: RecordPosition;
+  readonly last: RecordPosition;
+}
+
+/** An entry on its way. */
+export interface SentEntry {
+  readonly kind: "sent";
+  /** At least one, in the order of their records. */
+  readonly batches: readonly PlacedBatch[];
+  readonly entryId: EntryId;
+  readonly payload: Uint8Array;
+  /** The seq_num after its last record. */
+  readonly end: SeqNum;
+}
+
+export type Refusal =
+  | { readonly kind: "mismatch"; readonly actual: SeqNum }
+  /** The batch is in the log, or will be with everything before this place. */
+  | { readonly kind: "duplicate"; readonly batch: KnownBatch }
+  /** The producer's seq is not the next one here. */
+  | { readonly kind: "gap"; readonly error: FencelineError }
+  | { readonly kind: "refused"; readonly error: FencelineError };
+
+/** An append that gets no place (B3). */
+export interface RefusedAppend {
+  readonly kind: "refused";
+  readonly append: PendingAppend;
+  readonly refusal: Refusal;
+}
+
+export type Placed = SentEntry | RefusedAppend;
+
+export interface PlacesStart {
+  readonly segment: SegmentNumber;
+  readonly nextEntry: EntryId;
+  readonly nextSeqNum: SeqNum;
+  readonly lastTimestampMs: number;
+  readonly producers: ProducerTable;
+  readonly producersAt: EntryId | undefined;
+}
+
+export class AppendPlaces {
+  readonly producers: ProducerTable;
+  #nextEntry: EntryId;
+  #nextSeqNum: SeqNum;
+  #lastTimestampMs: number;
+  #producersAt: EntryId | undefined;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly logName: string,
+    private readonly start: PlacesStart,
+  ) {
+    this.producers = start.producers;
+    this.#nextEntry = start.nextEntry;
+    this.#nextSeqNum = start.nextSeqNum;
+    this.#lastTimestampMs = start.lastTimestampMs;
+    this.#producersAt = start.producersAt;
+  }
+
+  get nextSeqNum(): SeqNum {
+    return this.#nextSeqNum;
+  }
+  get lastTimestampMs(): number {
+    return this.#lastTimestampMs;
+  }
+  /** The entry of this ledger from which the producers can be restored; undefined if there are none. */
+  get producersAt(): EntryId | undefined {
+    return this.#producersAt;
+  }
+
+  /** Entries and refusals, in order. The appends together fit one entry. */
+  place(appends: readonly PendingAppend[]): readonly Placed[] {
+    const placed: Placed[] = [];
+    let group = this.#begin();
+    const close = () => {
+      if (group.batches.length > 0) placed.push(this.#close(group));
+      group = this.#begin();
+    };
+    for (const append of appends) {
+      const refusal = this.#judge(append);
+      if (refusal !== undefined || append.isControl) close();
+      if (refusal !== undefined) placed.push({ kind: "refused", append, refusal });
+      else this.#add(group, append);
+      if (append.isControl) close();
+    }
+    close();
+    return placed;
+  }
+
+  /** B3 */
+  #judge(append: PendingAppend): Refusal | undefined {
+    const { producer, matchSeqNum } = append;
+    if (producer !== undefined) {
+      const verdict = this.producers.judge(producer, append.records.length);
+      if (verdict.kind === "duplicate") return verdict;
+      if (verdict.kind !== "new") {
+        const error = producerRefusal(this.logName, producer, verdict);
+        return { kind: verdict.kind === "gap" ? "gap" : "refused", error };
+      }
+    }
+    if (matchSeqNum === undefined || matchSeqNum === this.#nextSeqNum) return undefined;
+    return { kind: "mismatch", actual: this.#nextSeqNum };
+  }
+
+  #begin(): Group {
+    return { first: this.#nextSeqNum, snapshot: undefined, records: [], batches: [], marks: [] };
+  }
+
+  #add(group: Group, append: PendingAppend): void {
+    const { producer, appendToken } = append;
+    if (group.batches.length === 0) this.#beginEntry(group, producer !== undefined);
+    else if (producer !== undefined && this.#producersAt === undefined) this.#snapshot(group);
+    const count = append.records.length;
+    const slot = group.records.length;
+    const dlsn = { segment: this.start.segment, entry: this.#nextEntry, slot };
+    group.records.push(...this.#stamped(append));
+    const timestampMs = group.records[slot]?.timestampMs ?? this.#lastTimestampMs;
+    const start = { seqNum: this.#nextSeqNum, dlsn, timestampMs };
+    const places = count === 0 ? { start, last: start } : batchPositions(start, count, this.#lastTimestampMs);
+    group.batches.push({ append, ...places });
+    this.#nextSeqNum = (this.#nextSeqNum + count) as SeqNum; // B1
+    if (count === 0) return;
+    group.marks.push({
+      count,
+      ...(producer === undefined ? {} : { producer }),
+      ...(appendToken === undefined ? {} : { appendToken }),
+    });
+    if (producer === undefined) return;
+    this.producers.note(producer, { seq: producer.seq, count, content: producer.content, ...places });
+  }
+
+  /** B5 */
+  #beginEntry(group: Group, hasProducer: boolean): void {
+    if (!hasProducer && this.producers.isEmpty) return;
+    const at = this.#producersAt;
+    const isDue = at === undefined || this.#nextEntry - at >= appendLimits.producerSnapshotEntries;
+    if (isDue) this.#snapshot(group);
+  }
+
+  /** Taken before the first producer of the entry is noted. */
+  #snapshot(group: Group): void {
+    group.snapshot = encodeProducers(this.producers);
+    this.#producersAt = this.#nextEntry;
+  }
+
+  #close({ first, snapshot, records, batches, marks }: Group): SentEntry {
+    const entry: EntryBatches = {
+      batches: marks,
+      ...(this.#producersAt === undefined ? {} : { producersAt: this.#producersAt }),
+      ...(snapshot === undefined ? {} : { snapshot }),
+    };
+    const payload =
+      records.length === 0
+        ? encodeControlEntry(first, this.#lastTimestampMs, entry)
+        : encodeRecordSet(first, records, entry);
+    const entryId = this.#nextEntry;
+    this.#nextEntry = nextEntry(entryId);
+    return { kind: "sent", batches, entryId, payload, end: this.#nextSeqNum };
+  }
+
+  #stamped(append: PendingAppend): StoredRecord[] {
+    const arrivedMs = Math.floor(this.clock.nowMs());
+    return append.records.map(({ headers, body, timestampMs = arrivedMs }) => {
+      this.#lastTimestampMs = Math.max(this.#lastTimestampMs, timestampMs); // B2
+      return { headers, body, timestampMs: this.#lastTimestampMs };
+    });
+  }
+}
+
+/** An entry in the making. */
+interface Group {
+  readonly first: SeqNum;
+  snapshot: Uint8Array | undefined;
+  readonly records: StoredRecord[];
+  readonly batches: PlacedBatch[];
+  readonly marks: EntryBatch[];
+}

@@ -1,0 +1,113 @@
+/**
+ * Finds logs by name, and remembers them: a log's identity and configuration never change in one life of its
+ * name. When names can be released (rule 29), an operation on a remembered life ends in `log_not_found`, at
+ * the check of rule 25 or in 33f; whoever meets that looks the name up again.
+ */
+import { FencelineError, hasCode, unavailable } from "../../errors.ts";
+import type { LogName } from "../../ids.ts";
+import { type ItemKey, type LogItem, logKey, logNameKey } from "../../items.ts";
+import { limits } from "../../limits.ts";
+import { isWithin, momentNow } from "../../moment.ts";
+import type { Clock, Consistency, MetadataStore, Versioned } from "../../ports.ts";
+import { type LogIdentity, logNotFound } from "../opening/start-segment.ts";
+
+/** Bounds the look-ups of one operation. */
+export type Ask = <A>(lookUp: () => Promise<A>) => Promise<A>;
+
+/**
+ * For an operation whose caller waits for so long from now on. What is found later is not used: the name may
+ * be another log's by then, and nobody asked for that to be trimmed, sealed or deleted.
+ */
+export function askInTime(clock: Clock, what: string, timeoutMs: number): Ask {
+  const begun = momentNow(clock);
+  return async (lookUp) => {
+    const found = await lookUp();
+    if (isWithin(clock, begun, timeoutMs)) return found;
+    const message = `${what}: its log was found too late, when nobody waited any more; ask again`;
+    throw new FencelineError("not_ready", { message, sideEffects: "none", details: { phase: "asking" } });
+  };
+}
+
+export class LogNames {
+  /** Look-ups, also those on the way: operations that wait for one begin in the order of their arrival. */
+  readonly #known = new Map<LogName, Promise<LogIdentity>>();
+
+  constructor(private readonly metadata: MetadataStore) {}
+
+  /** Runs `operation` on the name's present life; `ask` bounds the look-ups. Throws `log_not_found`. */
+  async with<T>(
+    name: LogName,
+    operation: (log: LogIdentity) => Promise<T>,
+    ask: Ask = (lookUp) => lookUp(),
+  ): Promise<T> {
+    const { lookUp, log } = await ask(() => this.#find(name));
+    try {
+      return await operation(log);
+    } catch (error) {
+      if (!hasCode(error, "log_not_found")) throw error;
+      const known = this.#known.get(name);
+      const isOld = known === lookUp || known === undefined;
+      const now = await ask(() => (isOld ? this.#lookUp(name, "consistent") : known));
+      if (now.log === log.log) throw error;
+      return await operation(now);
+    }
+  }
+
+  /** A look-up that another began earlier does not tell that there is no such log: there may be by now. */
+  async #find(name: LogName): Promise<{ lookUp: Promise<LogIdentity>; log: LogIdentity }> {
+    const joined = this.#known.get(name);
+    const lookUp = joined ?? this.#lookUp(name, "stale");
+    try {
+      return { lookUp, log: await lookUp };
+    } catch (error) {
+      if (joined === undefined || !hasCode(error, "log_not_found")) throw error;
+    }
+    const again = this.#known.get(name) ?? this.#lookUp(name, "consistent");
+    return { lookUp: again, log: await again };
+  }
+
+  #lookUp(name: LogName, consistency: Consistency): Promise<LogIdentity> {
+    const lookUp = findLog(this.metadata, name, consistency).then(({ log, config }) => ({
+      name,
+      log,
+      config,
+    }));
+    this.#known.delete(name);
+    const oldest = this.#known.keys().next().value;
+    if (this.#known.size >= limits.knownLogsMax && oldest !== undefined) this.#known.delete(oldest);
+    this.#known.set(name, lookUp);
+    lookUp.catch(() => {
+      if (this.#known.get(name) === lookUp) this.#known.delete(name);
+    });
+    return lookUp;
+  }
+}
+
+/**
+ * The log item that the name names now. Throws `log_not_found`, on consistent reads only: the log may just
+ * have been created, or created again, elsewhere.
+ */
+export async function findLog(
+  metadata: MetadataStore,
+  name: LogName,
+  consistency: Consistency = "stale",
+): Promise<LogItem> {
+  const named = (await read(metadata, logNameKey(name), consistency))?.item;
+  const log =
+    named?.kind === "log-name" ? (await read(metadata, logKey(named.log), consistency))?.item : undefined;
+  if (log?.kind === "log" && log.state === "active") return log;
+  if (consistency === "stale") return await findLog(metadata, name, "consistent");
+  throw logNotFound({ name });
+}
+
+async function read(
+  metadata: MetadataStore,
+  key: ItemKey,
+  consistency: Consistency,
+): Promise<Versioned | undefined> {
+  try {
+    return await metadata.get(key, consistency);
+  } catch (error) {
+    throw unavailable(`metadata ${key.partition} could not be read`, "none", error);
+  }
+}

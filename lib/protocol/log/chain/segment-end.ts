@@ -1,0 +1,83 @@
+/**
+ * Where a segment ends. Rule 22: computed from the metadata of a CLOSED ledger and its last entry only, never
+ * from an item's completion, a last add confirmed, or a recovery that has not persisted its close. Hence any
+ * two processes that close the same segment compute the same key for the next one.
+ */
+import { assert } from "../../assert.ts";
+import { insufficientRegions } from "../../errors.ts";
+import { type EntryId, type LogIncarnation, NO_ENTRY, type SegmentNumber, type SeqNum } from "../../ids.ts";
+import { ledgerKey } from "../../items.ts";
+import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
+import { readAnyCopy } from "../../ledger/read-any-copy.ts";
+import { type ClosedLedger, fragmentAt } from "../../ledger-metadata.ts";
+import { writeSet } from "../../write-set.ts";
+import type { ProducersIn } from "../producers/restore-producers.ts";
+import { decodeRecordSetHead, nextSeqNumOf } from "../records/record-set.ts";
+import { lastAtOrBelow } from "./segments.ts";
+
+export interface SegmentEnd {
+  /** The seq_num after the segment's last record; its first if it holds none. */
+  readonly end: SeqNum;
+  /** Timestamps after it are no lower. Undefined if the ledger holds no entry that says so. */
+  readonly lastTimestampMs: number | undefined;
+  /** The entry from which the log's producers can be restored, as the last entry says. */
+  readonly producersAt?: EntryId | undefined;
+}
+
+/**
+ * Throws `insufficient_regions` if no copy of the last entry can be read, `data_corrupt` if it is none of
+ * ours.
+ */
+export async function segmentEnd(
+  ports: LedgerPorts,
+  first: SeqNum,
+  ledger: ClosedLedger,
+): Promise<SegmentEnd> {
+  const { lastEntry, ledgerId, replication } = ledger;
+  if (lastEntry === NO_ENTRY) return { end: first, lastTimestampMs: undefined };
+  const set = writeSet(lastEntry, fragmentAt(ledger, lastEntry), replication);
+  const copy = await readAnyCopy(ports, ledger, lastEntry, set);
+  if (copy.kind === "none") {
+    const what = `ledger ${ledgerId}: its last entry ${lastEntry}, which tells its end, cannot be read`;
+    throw insufficientRegions(what, copy.verdicts, "none");
+  }
+  const head = decodeRecordSetHead(copy.entry.payload, `entry ${lastEntry} of ledger ${ledgerId}`);
+  const end = nextSeqNumOf(head);
+  assert(end >= first, `rule 22: the segment that starts at ${first} ends at ${end}`);
+  return { end, lastTimestampMs: head.lastTimestampMs, producersAt: head.producersAt };
+}
+
+/** Where the producers of a log are written down whose last entry is the ledger's. */
+export function producersIn(
+  ledger: ClosedLedger,
+  segment: SegmentNumber,
+  { producersAt }: SegmentEnd,
+): ProducersIn | undefined {
+  if (producersAt === undefined) return undefined;
+  return { ledger, segment, from: producersAt, through: ledger.lastEntry };
+}
+
+/** What a segment goes on from whose ledger holds no entry. */
+export interface Before {
+  readonly lastTimestampMs: number;
+  readonly producersIn?: ProducersIn | undefined;
+}
+
+/**
+ * What came before a segment that holds no entry. Every segment before the last one holds records (rule 24),
+ * so the one before it tells; if that is trimmed and gone, nothing is left to compare with.
+ */
+export async function beforeSegment(ports: LedgerPorts, log: LogIncarnation, first: SeqNum): Promise<Before> {
+  if (first === 0) return NOTHING;
+  const before = await lastAtOrBelow(ports.metadata, log, (first - 1) as SeqNum, "consistent");
+  if (before?.kind !== "segment") return NOTHING;
+  const ledger = (await ports.metadata.get(ledgerKey(before.item.ledgerId), "consistent"))?.item;
+  if (ledger?.kind !== "ledger" || ledger.state !== "CLOSED") return NOTHING;
+  const end = await segmentEnd(ports, before.first, ledger);
+  return {
+    lastTimestampMs: end.lastTimestampMs ?? 0,
+    producersIn: producersIn(ledger, before.item.number, end),
+  };
+}
+
+const NOTHING: Before = { lastTimestampMs: 0 };

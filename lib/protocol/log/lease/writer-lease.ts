@@ -1,0 +1,249 @@
+/**
+ * The steps of the writer lease over its store (rules 16 to 20). A lease passes the pen between processes of
+ * one region; it saves recoveries, and nothing about safety rests on it or on clocks.
+ *
+ *     free or expired ──acquire──> held ──renew──> held ... ──release──> free, clean or not
+ *
+ * X1 Every write is conditional on the version of an item just read or written; holder names are never
+ *    compared (16). Renewals and releases go only over an item that names one's own tenure.
+ * X2 An acquire is clean only if its own write was answered "written" over a clean item. One whose reply was
+ *    lost, and that turns out to be held, is not clean (18); neither is one over no item at all (20).
+ * X3 Each acquire draws a new tenure (20).
+ * X4 Waits are measured on the observer's own clock: an expiry further ahead than the longest lease counts
+ *    as expired, and so does one that was watched for a whole lease without change.
+ */
+import { FencelineError } from "../../errors.ts";
+import {
+  type BookieId,
+  type LogIncarnation,
+  newTenure,
+  newWriteToken,
+  type Tenure,
+  type WriteToken,
+} from "../../ids.ts";
+import type { Lease, LedgerTail } from "../../lease.ts";
+import { limits } from "../../limits.ts";
+import type { Clock, LeaseStore, Random, Version, VersionedLease, WriteAnswer } from "../../ports.ts";
+import { randomBelow } from "../../random.ts";
+import { pause, within } from "../../waiting.ts";
+import { afterAcquire } from "../ownership/owner-silence.ts";
+
+export interface LeasePorts {
+  readonly leases: LeaseStore;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** A lease as its holder last wrote it, or read it with its own tenure in it. */
+export interface HeldLease {
+  readonly log: LogIncarnation;
+  readonly lease: Lease;
+  readonly version: Version;
+}
+
+export interface AcquiredLease {
+  readonly held: HeldLease;
+  /** Where to go on in the same ledger (19). Absent: not clean, the last ledger is to be recovered. */
+  readonly tail?: LedgerTail;
+}
+
+/**
+ * Waits for the lease and takes it. Throws `not_ready` with `retry_after_ms` if another holds it for longer
+ * than `leaseWaitMs`, and `region_unavailable` with `cannot_own` if the lease store does not answer: this
+ * region cannot own the log then.
+ */
+export async function acquireLease(
+  ports: LeasePorts,
+  log: LogIncarnation,
+  holder: string,
+): Promise<AcquiredLease> {
+  const { clock, random } = ports;
+  const giveUpAtMs = clock.monotonicMs() + limits.leaseWaitMs;
+  const sent = new Set<WriteToken>();
+  const watch = new LeaseWatch(clock);
+  while (true) {
+    const found = await read(ports, log);
+    // A write of ours whose reply was lost has taken effect (X2).
+    if (found !== undefined && sent.has(found.version.token)) return { held: { log, ...found } };
+    if (found === undefined || watch.isFree(found.lease)) {
+      const acquired = await take(ports, log, holder, found, sent);
+      if (acquired !== undefined) return acquired;
+    } else {
+      await want(ports, log, found);
+    }
+    if (clock.monotonicMs() >= giveUpAtMs) throw heldByAnother(log, found);
+    await pause(clock, limits.leasePollMs + randomBelow(random, limits.leasePollMs));
+  }
+}
+
+export type Renewal =
+  /** `held.lease.wanted` says whether somebody waits. */
+  | { readonly kind: "kept"; readonly held: HeldLease }
+  /** Another tenure is in the item. */
+  | { readonly kind: "lost" }
+  /** The store does not answer. The holder may go on: whoever took over has fenced it (2, 8). */
+  | { readonly kind: "unknown" };
+
+/** Prolongs one's own tenure, also one that expired and that nobody took. Never throws. */
+export async function renewLease(
+  ports: LeasePorts,
+  held: HeldLease,
+  suspects: readonly BookieId[],
+): Promise<Renewal> {
+  const answer = await overwrite(ports, held, (lease) => ({
+    ...lease,
+    expiresAtMs: expiry(ports.clock),
+    suspects,
+  }));
+  return answer;
+}
+
+/**
+ * Gives the lease up. With `tail`: clean, every add of this tenure was acknowledged (18). The caller adds
+ * nothing more in this tenure once it has called this, whatever the answer (17). Never throws.
+ */
+export async function releaseLease(
+  ports: LeasePorts,
+  held: HeldLease,
+  left: { readonly tail?: LedgerTail; readonly suspects: readonly BookieId[] },
+): Promise<"released" | "lost" | "unknown"> {
+  const { tail, suspects } = left;
+  const answer = await overwrite(ports, held, (lease) => ({
+    ...lease,
+    expiresAtMs: 0,
+    clean: tail !== undefined,
+    wanted: false,
+    ...(tail === undefined ? {} : { tail }),
+    suspects,
+  }));
+  return answer.kind === "kept" ? "released" : answer.kind;
+}
+
+/** Whether this lease should be renewed before it is relied on; so too if the clock went back. */
+export function isRenewalDue(clock: Clock, held: HeldLease): boolean {
+  const leftMs = held.lease.expiresAtMs - clock.nowMs();
+  return leftMs < limits.leaseRenewAheadMs || leftMs > limits.leaseTtlMs;
+}
+
+/** Resolves if the lease store answers, which owning a log takes. Throws as `acquireLease` does. */
+export async function checkLeases(ports: LeasePorts, log: LogIncarnation): Promise<void> {
+  await read(ports, log);
+}
+
+/** X4 */
+class LeaseWatch {
+  #seen: { readonly tenure: Tenure; readonly expiresAtMs: number; readonly sinceMs: number } | undefined;
+
+  constructor(private readonly clock: Clock) {}
+
+  isFree({ tenure, expiresAtMs }: Lease): boolean {
+    const leftMs = expiresAtMs - this.clock.nowMs();
+    if (leftMs <= 0 || leftMs > limits.leaseTtlMs + limits.leaseSkewMaxMs) return true;
+    const sinceMs = this.clock.monotonicMs();
+    if (this.#seen?.tenure !== tenure || this.#seen.expiresAtMs !== expiresAtMs) {
+      this.#seen = { tenure, expiresAtMs, sinceMs };
+    }
+    return sinceMs - this.#seen.sinceMs >= limits.leaseTtlMs;
+  }
+}
+
+/** One try to take a free lease. Undefined: a rival was quicker, or the reply was lost; look again. */
+async function take(
+  ports: LeasePorts,
+  log: LogIncarnation,
+  holder: string,
+  found: VersionedLease | undefined,
+  sent: Set<WriteToken>,
+): Promise<AcquiredLease | undefined> {
+  const before = found?.lease;
+  const lease: Lease = {
+    tenure: newTenure(ports.random), // X3
+    holder,
+    expiresAtMs: expiry(ports.clock),
+    clean: false,
+    wanted: false,
+    ...(before?.tail === undefined ? {} : { tail: before.tail }),
+    suspects: before?.suspects ?? [],
+    ...afterAcquire(before?.ownerSilence),
+  };
+  const token = newWriteToken(ports.random);
+  sent.add(token);
+  const answer = await write(ports, log, found?.version ?? "absent", lease, token);
+  if (answer?.kind !== "written") return undefined;
+  const held = { log, lease, version: answer.version };
+  return before?.clean === true && before.tail !== undefined ? { held, tail: before.tail } : { held };
+}
+
+/** Tells a long holder that somebody waits. Best effort. */
+async function want(ports: LeasePorts, log: LogIncarnation, { lease, version }: VersionedLease) {
+  if (lease.wanted) return;
+  await write(ports, log, version, { ...lease, wanted: true }, newWriteToken(ports.random));
+}
+
+/** Writes over one's own tenure; a version that somebody's `wanted` has changed is read again (X1). */
+async function overwrite(
+  ports: LeasePorts,
+  held: HeldLease,
+  change: (lease: Lease) => Lease,
+): Promise<Renewal> {
+  const { log } = held;
+  const { tenure } = held.lease;
+  const sent = new Set<WriteToken>();
+  let current: VersionedLease = held;
+  for (let round = 0; round < limits.leaseRoundsMax; round++) {
+    const lease = change(current.lease);
+    const token = newWriteToken(ports.random);
+    sent.add(token);
+    const answer = await write(ports, log, current.version, lease, token);
+    if (answer?.kind === "written") return { kind: "kept", held: { log, lease, version: answer.version } };
+    const found = await read(ports, log).catch(() => "silent" as const);
+    if (found === "silent") return { kind: "unknown" };
+    if (found?.lease.tenure !== tenure) return { kind: "lost" };
+    if (sent.has(found.version.token)) return { kind: "kept", held: { log, ...found } };
+    current = found;
+  }
+  return { kind: "unknown" };
+}
+
+const expiry = (clock: Clock): number => clock.nowMs() + limits.leaseTtlMs;
+
+async function read(ports: LeasePorts, log: LogIncarnation): Promise<VersionedLease | undefined> {
+  const once = () =>
+    within(ports.clock, limits.leaseCallTimeoutMs, "lease read", () => ports.leases.read(log));
+  try {
+    return await once().catch(once);
+  } catch (error) {
+    throw new FencelineError("region_unavailable", {
+      message: `the writer lease of log ${log} could not be read: this region cannot own logs now`,
+      sideEffects: "none",
+      details: { cannot_own: true },
+      cause: error,
+    });
+  }
+}
+
+/** Undefined: no answer; the write may have taken effect, or may yet. */
+async function write(
+  ports: LeasePorts,
+  log: LogIncarnation,
+  expected: Version | "absent",
+  lease: Lease,
+  token: WriteToken,
+): Promise<WriteAnswer | undefined> {
+  try {
+    return await within(ports.clock, limits.leaseCallTimeoutMs, "lease write", () =>
+      ports.leases.write(log, expected, lease, token),
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+function heldByAnother(log: LogIncarnation, found: VersionedLease | undefined): FencelineError {
+  const holder = found === undefined ? "" : ` (${found.lease.holder})`;
+  return new FencelineError("not_ready", {
+    message: `log ${log}: another process of this region writes to it${holder}; try again`,
+    sideEffects: "none",
+    details: { phase: "waiting-for-lease", retry_after_ms: limits.leaseRenewAheadMs },
+  });
+}

@@ -1,0 +1,165 @@
+/**
+ * The writer lease of one log as one process lives with it: which tenure its entries carry, whether it may go
+ * on in the ledger that another left, and what it leaves behind itself (rules 16 to 20). Without a lease
+ * store every opening is a tenure of its own, and nothing is ever resumed.
+ *
+ * V1 `release` forgets the lease before it sends the release: nothing is added in that tenure any more,
+ *    whatever the answer (17). The caller has let go of its segment before.
+ * V2 What a clean acquire returned is used once, by its own tenure (18); any failure on the way leads to
+ *    recovery.
+ * V3 The lease is read and written on use, and while a segment is being opened. No timer runs between
+ *    requests, so a frozen process that thaws finds out at its next use; what it sends before then belongs
+ *    to its own tenure or is fenced.
+ */
+import type { BookieId } from "../../ids.ts";
+import type { LedgerTail } from "../../lease.ts";
+import { freshStart, type WriterStart } from "../../ledger/writer-start.ts";
+import { limits } from "../../limits.ts";
+import type { Timer } from "../../ports.ts";
+import type { ActiveSegment } from "../appending/active-segment.ts";
+import { leaseLost } from "../appending/append-errors.ts";
+import type { LogPorts, RegionLeases } from "../log-ports.ts";
+import { resumeSegment } from "../opening/resume-segment.ts";
+import type { LogIdentity, OpenedSegment } from "../opening/start-segment.ts";
+import {
+  acquireLease,
+  type HeldLease,
+  isRenewalDue,
+  type LeasePorts,
+  releaseLease,
+  renewLease,
+} from "./writer-lease.ts";
+
+export class WriterTenure {
+  #held: HeldLease | undefined;
+  /** What this tenure's acquire may go on from (V2). */
+  #tail: LedgerTail | undefined;
+  /** The segment that this process itself left, with the metadata that it knows of it. */
+  #left: OpenedSegment | undefined;
+  #isEntering = false;
+  #nextTryAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly ports: LogPorts,
+    private readonly log: LogIdentity,
+  ) {}
+
+  /** Whether the lease is to be kept before anything more is sent. */
+  get isDue(): boolean {
+    if (this.#held === undefined || !isRenewalDue(this.ports.clock, this.#held)) return false;
+    return this.ports.clock.monotonicMs() >= this.#nextTryAtMs;
+  }
+
+  /** The lease is this process's, or on its way to it: who lets go of it lets go of either. */
+  get isHeld(): boolean {
+    return this.#held !== undefined || this.#isEntering;
+  }
+
+  /** Whether a segment may be opened: the lease is held, or there are none. */
+  get isReady(): boolean {
+    return this.ports.leases === undefined || this.#held !== undefined;
+  }
+
+  /** Bookies that failed the holder before. */
+  get suspects(): readonly BookieId[] {
+    return this.#held?.lease.suspects ?? [];
+  }
+
+  /** Makes sure that the lease is this process's. Throws as `acquireLease` does. */
+  async enter(): Promise<void> {
+    if (this.ports.leases === undefined) return;
+    if (this.#held !== undefined && (await this.keep(this.suspects)) !== "lost") return;
+    this.#isEntering = true;
+    const { held, tail } = await acquireLease(
+      this.#leasePorts(this.ports.leases),
+      this.log.log,
+      this.ports.leases.holder,
+    ).finally(() => {
+      this.#isEntering = false;
+    });
+    this.#held = held;
+    this.#tail = tail;
+    this.ports.trace.emit({ event: "lease-acquired", log: this.log.log, clean: tail !== undefined });
+  }
+
+  /** The segment to go on in, if the lease came with one; asked again it is undefined (V2). */
+  async resume(): Promise<OpenedSegment | undefined> {
+    const tail = this.#tail;
+    this.#tail = undefined;
+    if (tail === undefined) return undefined;
+    const left = this.#left;
+    this.#left = undefined; // what it knows of producers is brought up to date in place, once
+    return await resumeSegment(this.ports, this.log, tail, left);
+  }
+
+  /** How the ledger writer of a segment that was opened or resumed in this tenure begins. */
+  startOf(opened: OpenedSegment): WriterStart {
+    const fresh = freshStart(this.ports.random, this.#held?.lease.tenure);
+    const { tail } = opened;
+    if (tail === undefined) return fresh;
+    const { lastAddConfirmed, ledgerBytes: length } = tail;
+    return { tenure: fresh.tenure, lastAddConfirmed, length, suspects: this.suspects };
+  }
+
+  /**
+   * Keeps the lease while a segment is opened, which may outlast it: two processes that took it from one
+   * another in the middle of that would fence each other for ever. No renewal is under way when this settles.
+   * Throws `fenced` if the lease is another's by then: what was opened is left as it is.
+   */
+  async during<T>(opening: () => Promise<T>): Promise<T> {
+    const { clock } = this.ports;
+    let renewing = Promise.resolve();
+    let timer: Timer | undefined;
+    let isOver = false;
+    const beat = () => {
+      timer = clock.startTimer(limits.leaseRenewAheadMs, () => {
+        renewing = this.keep(this.suspects).then(() => void (isOver || beat()));
+      });
+    };
+    if (this.#held !== undefined) beat();
+    const [outcome] = await Promise.allSettled([opening()]);
+    isOver = true;
+    timer?.cancel();
+    await renewing;
+    if (!this.isReady) throw leaseLost(this.log.name);
+    if (outcome.status === "rejected") throw outcome.reason;
+    return outcome.value;
+  }
+
+  /** Renews. "lost": another process has the pen. "wanted": somebody waits for it. */
+  async keep(suspects: readonly BookieId[]): Promise<"kept" | "wanted" | "lost"> {
+    if (this.ports.leases === undefined || this.#held === undefined) return "kept";
+    const renewal = await renewLease(this.#leasePorts(this.ports.leases), this.#held, suspects);
+    if (renewal.kind === "lost") {
+      this.#held = undefined;
+      this.#tail = undefined;
+      this.ports.trace.emit({ event: "lease-lost", log: this.log.log });
+      return "lost";
+    }
+    if (renewal.kind === "unknown") {
+      this.#nextTryAtMs = this.ports.clock.monotonicMs() + limits.leaseRenewAheadMs;
+      return "kept";
+    }
+    this.#held = renewal.held;
+    return renewal.held.lease.wanted ? "wanted" : "kept";
+  }
+
+  /** Gives the pen up: clean if `segment` has nothing outstanding, nor ever will (V1). Never throws. */
+  async release(segment: ActiveSegment | undefined): Promise<void> {
+    const held = this.#held;
+    this.#held = undefined;
+    this.#tail = undefined;
+    if (this.ports.leases === undefined || held === undefined) return;
+    const left = segment?.leave();
+    this.#left = left;
+    const suspects = [...(segment?.writer.suspects ?? held.lease.suspects)];
+    const tail = left?.tail;
+    const ports = this.#leasePorts(this.ports.leases);
+    await releaseLease(ports, held, { ...(tail === undefined ? {} : { tail }), suspects });
+    this.ports.trace.emit({ event: "lease-released", log: this.log.log, clean: tail !== undefined });
+  }
+
+  #leasePorts({ store }: RegionLeases): LeasePorts {
+    return { leases: store, clock: this.ports.clock, random: this.ports.random };
+  }
+}

@@ -1,0 +1,221 @@
+/**
+ * Opens a log for write (rules 23 to 28): whoever wrote before is fenced and its ledger closed, and the next
+ * segment is this process's. Ends in a segment that may be written to, or in an error; in either case nothing
+ * of any append was sent.
+ *
+ *     query last ──END──> sealed
+ *         │ segment: recover its ledger to CLOSED, find the end (22)
+ *         v
+ *     start a segment there (24 to 27) ──lost──> pause, query again
+ */
+import { FencelineError } from "../../errors.ts";
+import type { BookieId, LedgerId, Region, SeqNum } from "../../ids.ts";
+import { logKey } from "../../items.ts";
+import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
+import { recoverLedger } from "../../ledger/recover-ledger.ts";
+import type { ClosedLedger } from "../../ledger-metadata.ts";
+import { limits } from "../../limits.ts";
+import { isWithin, momentNow } from "../../moment.ts";
+import { within } from "../../waiting.ts";
+import { notOwnedHere } from "../appending/append-errors.ts";
+import { completeSegment } from "../chain/complete-segment.ts";
+import {
+  type Before,
+  beforeSegment,
+  producersIn,
+  type SegmentEnd,
+  segmentEnd,
+} from "../chain/segment-end.ts";
+import { type EndAt, lastItem, type SegmentAt } from "../chain/segments.ts";
+import type { LogPorts } from "../log-ports.ts";
+import { restoreProducers } from "../producers/restore-producers.ts";
+import { restartPause } from "../restart-pause.ts";
+import {
+  type LogIdentity,
+  logNotFound,
+  numberAfter,
+  type OpenedSegment,
+  type SegmentPlace,
+  startSegment,
+} from "./start-segment.ts";
+
+export interface OpenRequest {
+  /** Bookies that failed the last writer: chosen last. */
+  readonly avoid: ReadonlySet<BookieId>;
+  /** The owner that the log may be taken over from. */
+  readonly takeFrom: Region | undefined;
+  /**
+   * Nobody waits for it any more, or the lease is another's: nobody is fenced from then on, no place taken.
+   * What allowed it may be long over if the process was frozen.
+   */
+  readonly isLate: () => boolean;
+}
+
+/**
+ * Throws `log_sealed`, `log_not_found`, `not_owner`, `not_ready` when rivals keep getting ahead, or what
+ * recovery and the ports throw.
+ */
+export async function openSegment(
+  ports: LogPorts,
+  log: LogIdentity,
+  request: OpenRequest,
+): Promise<OpenedSegment> {
+  let reason = "";
+  let takenFrom: LedgerId | undefined;
+  for (let restart = 0; restart <= limits.appendRestartsMax; restart++) {
+    if (restart > 0) await restartPause(ports, restart);
+    if (request.isLate()) break;
+    const last = await lastItem(ports.metadata, log.log, "consistent");
+    if (request.isLate()) break;
+    if (last?.kind === "end") throw await refusal(ports, log, last);
+    if (last !== undefined) {
+      takenFrom ??= last.item.ledgerId;
+      checkOwner(ports, log, last, { ...request, takenFrom });
+    }
+    const place = await placeAfter(ports, log, last);
+    if (place === undefined) {
+      reason = CHANGED;
+      continue;
+    }
+    const producers = await restoreProducers(ports, place.producersIn);
+    if (request.isLate()) break;
+    const start = await startSegment(ports, log, { ...place, producers }, request);
+    if (start.kind === "started") return start.segment;
+    reason = start.reason;
+  }
+  throw new FencelineError("not_ready", {
+    message: `log ${log.name}: no segment could be opened (${reason || "out of time"}); try again`,
+    details: { phase: "opening" },
+  });
+}
+
+/** Why there is no place, for the error. */
+export const CHANGED = "the last segment was deleted meanwhile";
+
+/**
+ * A log of another region is forwarded to, unless there is reason to take it over, or no way to forward. Once
+ * the owner has opened another segment meanwhile, it lives, and is not fenced again.
+ */
+function checkOwner(
+  ports: LogPorts,
+  log: LogIdentity,
+  { item: { ownerRegion, ledgerId } }: SegmentAt,
+  { takeFrom, takenFrom }: OpenRequest & { readonly takenFrom: LedgerId },
+): void {
+  if (ports.regions === undefined || ownerRegion === ports.region) return;
+  if (ownerRegion === takeFrom && ledgerId === takenFrom) return;
+  throw notOwnedHere(log.name, ownerRegion, ownerRegion === takeFrom);
+}
+
+/**
+ * Opens in bounded time. A segment that comes too late is left as it is: nothing was sent to it, and whoever
+ * opens next recovers it.
+ */
+export function boundedOpening(
+  ports: LedgerPorts,
+  what: string,
+  allowed: Pick<OpenRequest, "avoid" | "takeFrom"> & { readonly holdsPen?: () => boolean },
+  open: (request: OpenRequest) => Promise<OpenedSegment>,
+): Promise<OpenedSegment> {
+  const timeoutMs = limits.segmentOpenTimeoutMs;
+  const { avoid, takeFrom, holdsPen } = allowed;
+  const begun = momentNow(ports.clock);
+  const isLate = () => !isWithin(ports.clock, begun, timeoutMs) || holdsPen?.() === false;
+  return within(ports.clock, timeoutMs, what, () => open({ avoid, takeFrom, isLate }));
+}
+
+/** No item at all (24). */
+const FIRST_PLACE: SegmentPlace = {
+  first: 0 as SeqNum,
+  number: numberAfter(undefined),
+  lastTimestampMs: 0,
+  how: "opened",
+};
+
+/**
+ * Recovers the last segment's ledger and says where what follows it goes: the next segment, or the END.
+ * Undefined: it is not the last any more; query again. Throws what recovery and the ports throw.
+ */
+export async function placeAfter(
+  ports: LedgerPorts,
+  log: LogIdentity,
+  last: SegmentAt | undefined,
+): Promise<SegmentPlace | undefined> {
+  if (last === undefined) return FIRST_PLACE;
+  const ledger = await recoverLedger(ports, last.item.ledgerId);
+  if (ledger === undefined || ledger.state === "DELETED") {
+    if (ledger !== undefined && ledger.lastEntry >= 0) {
+      await alarmIfLast(ports, log, last);
+      return undefined;
+    }
+    return await placeInstead(ports, log, last, undefined);
+  }
+  const end = await segmentEnd(ports, last.first, ledger);
+  if (end.end === last.first) return await placeInstead(ports, log, last, saidBy(last, ledger, end));
+  await completeSegment(ports, log.log, { ...last.item, first: last.first }, completionOf(ledger, end));
+  return { ...placeBehind(last, end, "opened"), producersIn: producersIn(ledger, last.item.number, end) };
+}
+
+/**
+ * An empty segment, or one under a DELETED or missing ledger (28): the next one takes over its very item
+ * (24).
+ */
+async function placeInstead(
+  ports: LedgerPorts,
+  log: LogIdentity,
+  last: SegmentAt,
+  said: Before | undefined,
+): Promise<SegmentPlace> {
+  const before = said ?? (await beforeSegment(ports, log.log, last.first));
+  return {
+    first: last.first,
+    number: numberAfter(last.item),
+    replaces: last.item.ledgerId,
+    ...before,
+    how: "replaced-empty",
+  };
+}
+
+/** What an empty segment's own entries say, if it has any: none of them holds a record. */
+function saidBy(last: SegmentAt, ledger: ClosedLedger, end: SegmentEnd): Before | undefined {
+  const { lastTimestampMs } = end;
+  if (lastTimestampMs === undefined) return undefined;
+  return { lastTimestampMs, producersIn: producersIn(ledger, last.item.number, end) };
+}
+
+/** A segment with records: the next one starts at its end (24). */
+export function placeBehind(
+  last: { readonly item: SegmentAt["item"] },
+  end: { readonly end: SeqNum; readonly lastTimestampMs?: number | undefined },
+  how: "opened" | "rolled",
+): SegmentPlace {
+  return { first: end.end, number: numberAfter(last.item), lastTimestampMs: end.lastTimestampMs ?? 0, how };
+}
+
+export function completionOf(ledger: ClosedLedger, end: SegmentEnd) {
+  const lastTimestampMs = end.lastTimestampMs ?? 0;
+  return { end: end.end, lastEntry: ledger.lastEntry, lastTimestampMs, bytes: ledger.length };
+}
+
+/** Under an END item: sealed, unless the log is being deleted, whose first step is that item (29). */
+async function refusal(ports: LedgerPorts, log: LogIdentity, end: EndAt): Promise<FencelineError> {
+  const item = (await ports.metadata.get(logKey(log.log), "consistent"))?.item;
+  if (item?.kind !== "log" || item.state !== "active") return logNotFound(log);
+  return new FencelineError("log_sealed", {
+    message: `log ${log.name} was sealed at ${end.first}; nothing can be appended to it any more`,
+    details: { tail: end.first },
+  });
+}
+
+/**
+ * Rule 28 is about ledgers that hold nothing. One that held records is DELETED only below a trim point or
+ * under an END item, never as the last: to number its records again would change what was acknowledged.
+ */
+async function alarmIfLast(ports: LedgerPorts, log: LogIdentity, last: SegmentAt): Promise<void> {
+  const { ledgerId } = last.item;
+  const now = await lastItem(ports.metadata, log.log, "consistent");
+  if (now?.kind !== "segment" || now.item.ledgerId !== ledgerId) return;
+  const reason = `rule 28: ledger ${ledgerId}, the last, at ${last.first}, held records and is DELETED`;
+  ports.trace.emit({ event: "log-alarm", log: log.log, reason });
+  throw new FencelineError("data_corrupt", { message: `log ${log.name}: ${reason}`, sideEffects: "none" });
+}

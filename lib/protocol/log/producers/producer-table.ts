@@ -1,0 +1,154 @@
+/**
+ * What a log remembers of its producers: for each its epoch, the seq it is expected to go on with, and where
+ * its last batches lie. A pure function of the log's entries in their order, so that every writer that reads
+ * the same entries knows the same (restore-producers.ts reads them).
+ *
+ * P1 A batch is new only if its seq follows the producer's last one, or if it begins at 0: a producer that
+ *    is not remembered, or a higher epoch of one that is. An epoch never goes back.
+ * P2 The last `producerBatchesMax` batches of a producer are remembered with their positions. A repetition of
+ *    one of them is a duplicate; of an older one no more is known than that it is in the log.
+ * P3 Whoever was used within `producerWindowMs` is not forgotten; without room a new one is refused. Others
+ *    make room for it, those least recently used first, and after `producerKeepMs` they are forgotten in any
+ *    case. Time is that of the processes which took the appends; it never goes back here.
+ */
+
+import { present } from "../../assert.ts";
+import type { RecordPosition } from "../operations.ts";
+import { appendLimits } from "../records/append-limits.ts";
+import type { BatchProducer, ProducerKind } from "../records/entry-batches.ts";
+
+/** A batch that is in the log, or will be if everything before it is recorded. */
+export interface KnownBatch {
+  readonly seq: number;
+  readonly count: number;
+  readonly content: number;
+  readonly start: RecordPosition;
+  readonly last: RecordPosition;
+}
+
+export interface KnownProducer {
+  readonly kind: ProducerKind;
+  readonly id: string;
+  readonly epoch: number;
+  readonly usedAtMs: number;
+  /** Never empty; the last one last. */
+  readonly batches: readonly KnownBatch[];
+}
+
+export type ProducerVerdict =
+  | { readonly kind: "new" }
+  | { readonly kind: "duplicate"; readonly batch: KnownBatch }
+  /** The same seq, or the same key, came with other records. */
+  | { readonly kind: "conflict"; readonly batch: KnownBatch }
+  /** It is in the log, further back than is remembered. */
+  | { readonly kind: "passed"; readonly expected: number }
+  | { readonly kind: "gap"; readonly expected: number; readonly isKnown: boolean }
+  | { readonly kind: "fenced"; readonly epoch: number }
+  /** No room for another producer. */
+  | { readonly kind: "full" };
+
+export class ProducerTable {
+  /** Least recently used first. */
+  readonly #producers = new Map<string, KnownProducer>();
+  #nowMs: number;
+
+  constructor(nowMs = 0, producers: readonly KnownProducer[] = []) {
+    this.#nowMs = nowMs;
+    for (const producer of producers) this.#producers.set(keyOf(producer), producer);
+  }
+
+  get isEmpty(): boolean {
+    return this.#producers.size === 0;
+  }
+
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  /** Least recently used first. */
+  producers(): readonly KnownProducer[] {
+    return [...this.#producers.values()];
+  }
+
+  /** Whether the producer, or key, is remembered, in whatever epoch. */
+  knows(batch: BatchProducer): boolean {
+    return this.#producers.has(keyOf(batch));
+  }
+
+  /** What a batch of `count` records would be here; changes nothing. */
+  judge(batch: BatchProducer, count: number): ProducerVerdict {
+    const known = this.#producers.get(keyOf(batch));
+    if (known === undefined) return this.#judgeUnknown(batch);
+    if (batch.epoch < known.epoch) return { kind: "fenced", epoch: known.epoch };
+    if (batch.epoch > known.epoch) return fromZero(batch, true);
+    const same = known.batches.find(({ seq }) => seq === batch.seq);
+    if (same !== undefined) {
+      const isSame = same.count === count && same.content === batch.content;
+      return { kind: isSame ? "duplicate" : "conflict", batch: same };
+    }
+    const expected = expectedSeq(known);
+    if (batch.seq === expected && batch.kind === "producer") return { kind: "new" };
+    const oldest = present(known.batches[0], "a known producer has a batch");
+    if (batch.seq + count <= oldest.seq) return { kind: "passed", expected };
+    return { kind: "gap", expected, isKnown: true };
+  }
+
+  /** Takes note of a new batch, in the order of the log. */
+  note(batch: BatchProducer, known: KnownBatch): void {
+    const key = keyOf(batch);
+    const before = this.#producers.get(key);
+    this.#nowMs = Math.max(this.#nowMs, batch.arrivedAtMs);
+    this.#producers.delete(key);
+    if (before === undefined) this.#makeRoom();
+    this.#forget();
+    const earlier = before?.epoch === batch.epoch ? before.batches : [];
+    const { kind, id, epoch } = batch;
+    const batches = [...earlier, known].slice(-appendLimits.producerBatchesMax); // P2
+    this.#producers.set(key, { kind, id, epoch, usedAtMs: this.#nowMs, batches });
+  }
+
+  #judgeUnknown(batch: BatchProducer): ProducerVerdict {
+    if (batch.seq !== 0) return fromZero(batch, false);
+    const oldest = this.#oldest();
+    const nowMs = Math.max(this.#nowMs, batch.arrivedAtMs);
+    const isFull = this.#producers.size >= appendLimits.producersMax;
+    if (isFull && oldest !== undefined && !isForgettable(oldest, nowMs)) return { kind: "full" };
+    return { kind: "new" };
+  }
+
+  /** P3 */
+  #makeRoom(): void {
+    while (this.#producers.size >= appendLimits.producersMax) {
+      const oldest = this.#oldest();
+      if (oldest === undefined || !isForgettable(oldest, this.#nowMs)) return;
+      this.#producers.delete(keyOf(oldest));
+    }
+  }
+
+  #forget(): void {
+    for (let oldest = this.#oldest(); oldest !== undefined; oldest = this.#oldest()) {
+      if (this.#nowMs - oldest.usedAtMs <= appendLimits.producerKeepMs) return;
+      this.#producers.delete(keyOf(oldest));
+    }
+  }
+
+  #oldest(): KnownProducer | undefined {
+    return this.#producers.values().next().value;
+  }
+}
+
+/** P1 */
+function fromZero({ seq }: BatchProducer, isKnown: boolean): ProducerVerdict {
+  return seq === 0 ? { kind: "new" } : { kind: "gap", expected: 0, isKnown };
+}
+
+function expectedSeq({ batches }: KnownProducer): number {
+  const last = present(batches.at(-1), "a known producer has a batch");
+  return last.seq + last.count;
+}
+
+function isForgettable({ usedAtMs }: KnownProducer, nowMs: number): boolean {
+  return nowMs - usedAtMs > appendLimits.producerWindowMs;
+}
+
+const keyOf = ({ kind, id }: { readonly kind: ProducerKind; readonly id: string }): string => `${kind}:${id}`;

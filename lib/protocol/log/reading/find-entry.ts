@@ -1,0 +1,61 @@
+/**
+ * Finds the entry of a ledger that holds a position, in O(log) bookie reads: a binary search over entries
+ * that are confirmed, begun from what is known. Behind the last confirmed entry nothing is searched: the
+ * walk goes on there entry by entry, since strong reads build on the entry before (rule 13, T2).
+ */
+import { type EntryId, entryId, NO_ENTRY, nextEntry, type SeqNum } from "../../ids.ts";
+import type { LedgerRead, ReadConsistency } from "../../ledger/ledger-reader.ts";
+import type { SealedEntry } from "../../ports.ts";
+import type { ReadCounters } from "../../reads/read-counters.ts";
+import { decodeRecordSetHead, nextSeqNumOf } from "../records/record-set.ts";
+import type { EntrySample } from "./entry-samples.ts";
+import type { KnownLedger } from "./known-ledgers.ts";
+
+/** From which entry on to walk, and the seq_num that it starts at. Nothing before it reaches the position. */
+export type WalkStart =
+  | { readonly kind: "start"; readonly entry: EntryId; readonly first: SeqNum }
+  /** An entry that the search needed could not be had. */
+  | {
+      readonly kind: "stopped";
+      readonly entry: EntryId;
+      readonly first: SeqNum;
+      readonly read: Exclude<LedgerRead, { readonly kind: "entry" }>;
+    };
+
+export async function findEntry(
+  known: KnownLedger,
+  segmentFirst: SeqNum,
+  position: SeqNum,
+  consistency: ReadConsistency,
+  cost?: ReadCounters,
+): Promise<WalkStart> {
+  const { before, holding, behind } = known.samples.around(position);
+  if (holding !== undefined) return startAt(holding.entry, holding.first);
+  let low = before ?? { entry: NO_ENTRY, first: segmentFirst, next: segmentFirst };
+  // Reading on from where the last read ended: no search.
+  if (low.next === position) return startAt(nextEntry(low.entry), low.next);
+  let high = behind?.entry ?? nextEntry(await known.reader.confirmedHint(cost));
+  // Most positions that are looked for without a sample behind them are near the tail.
+  let probe = behind === undefined ? high - 1 : middle(low.entry, high);
+  while (nextEntry(low.entry) < high) {
+    const read = await known.reader.read(entryId(probe), consistency, cost);
+    if (read.kind !== "entry") return { kind: "stopped", entry: nextEntry(low.entry), first: low.next, read };
+    const sample = sampleOf(read.entry);
+    known.samples.note(sample);
+    if (sample.next <= position) low = sample;
+    else if (sample.first <= position) return startAt(sample.entry, sample.first);
+    else high = sample.entry;
+    probe = middle(low.entry, high);
+  }
+  return startAt(nextEntry(low.entry), low.next);
+}
+
+function sampleOf({ header, payload }: SealedEntry): EntrySample {
+  const { ledgerId, entryId: entry } = header;
+  const head = decodeRecordSetHead(payload, `entry ${entry} of ledger ${ledgerId}`);
+  return { entry, first: head.firstSeqNum, next: nextSeqNumOf(head) };
+}
+
+const startAt = (entry: EntryId, first: SeqNum): WalkStart => ({ kind: "start", entry, first });
+
+const middle = (low: number, high: number): number => Math.floor((low + high) / 2);

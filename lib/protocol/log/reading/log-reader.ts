@@ -1,0 +1,242 @@
+/**
+ * One read of a log from a position: across entries and segments, until its limits or the tail (rule 33).
+ * Each letter of the rule is a step of its own; a step names the next one.
+ *
+ * D1 "Up to date" is said only on a consistent query of this operation, or on rule 14's consistent read of a
+ *    ledger that a consistent query had named last before (33e).
+ * D2 A stale query may send the operation anywhere but never ends a strong one: what looks wrong under stale
+ *    answers is looked at again under consistent ones before it is told.
+ * D3 Every step that brings the read no further is counted, and so is every settling: the operation ends.
+ */
+import { FencelineError } from "../../errors.ts";
+import type { LedgerId, SeqNum } from "../../ids.ts";
+import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
+import type { ReadConsistency } from "../../ledger/ledger-reader.ts";
+import { limits } from "../../limits.ts";
+import type { Consistency } from "../../ports.ts";
+import { checkReadable } from "../chain/check-readable.ts";
+import {
+  type ChainItem,
+  firstAtOrAbove,
+  firstItem,
+  lastAtOrBelow,
+  lastItem,
+  type SegmentAt,
+} from "../chain/segments.ts";
+import type { LogIdentity } from "../opening/start-segment.ts";
+import { restartPause } from "../restart-pause.ts";
+import type { Settler } from "../settler.ts";
+import type { KnownLedgers } from "./known-ledgers.ts";
+import type { ReadCollector } from "./read-collector.ts";
+import { done, endOfLog, enter, isOf, notSettled, type ReadEnd, type Step } from "./read-steps.ts";
+import { type NoEntry, walkSegment } from "./walk-segment.ts";
+
+/** What a read needs of its process. */
+export interface ReaderPorts extends LedgerPorts {
+  readonly known: KnownLedgers;
+  /** Without one an undecidable tail is an error at once. */
+  readonly settler?: Settler;
+}
+
+export interface ReadGoal {
+  readonly consistency: ReadConsistency;
+  readonly collector: ReadCollector;
+  /** "last": begins at the last segment, to find the tail. "position": where the collector's position is. */
+  readonly begin: "position" | "last";
+}
+
+export class LogReader {
+  #restarts = 0;
+  #settles = 0;
+  /** The ledger that a consistent "last" query of this operation named. */
+  #lastSeen: LedgerId | undefined;
+
+  constructor(
+    private readonly ports: ReaderPorts,
+    private readonly log: LogIdentity,
+    private readonly goal: ReadGoal,
+  ) {}
+
+  /**
+   * Throws `log_not_found`, `position_trimmed`, `insufficient_regions`, `not_ready`, `data_corrupt`, or
+   * what ports throw.
+   */
+  async run(): Promise<ReadEnd> {
+    let step: Step = { to: "a" };
+    while (step.to !== "done") step = await this.#take(step);
+    return step.end;
+  }
+
+  #take(step: Exclude<Step, { to: "done" }>): Promise<Step> {
+    switch (step.to) {
+      case "a":
+        return this.#findSegment();
+      case "ledger":
+        return this.#readLedger(step.segment);
+      case "b":
+        return this.#crossEnd(step.segment, step.end);
+      case "c":
+        return this.#endOfLog();
+      case "d":
+        return this.#beforeFirst();
+      case "e":
+        return this.#nothingYet(step.segment, step.tail, step.openAndLast);
+      case "f":
+        return this.#lookAgain(step.gone);
+    }
+  }
+
+  /** 33a: the segment with the greatest key <= n; else the first key, if only a consistent query has none. */
+  async #findSegment(): Promise<Step> {
+    const { metadata } = this.ports;
+    const { log } = this.log;
+    const isStrong = this.goal.consistency === "strong";
+    if (this.goal.begin === "last") {
+      const last = isStrong ? await this.#queryLast() : await lastItem(metadata, log, this.#queries);
+      if (last !== undefined) return enter(last);
+      return done(0 as SeqNum, isStrong);
+    }
+    const found = await lastAtOrBelow(metadata, log, this.#position, this.#queries);
+    if (found !== undefined) return enter(found);
+    const first =
+      (await firstItem(metadata, log, this.#queries)) ??
+      (isStrong ? await firstItem(metadata, log, "consistent") : undefined);
+    if (first === undefined) return done(0 as SeqNum, isStrong);
+    return first.first > this.#position ? { to: "d" } : enter(first);
+  }
+
+  async #readLedger(segment: SegmentAt): Promise<Step> {
+    const known = this.ports.known.of(segment.item.ledgerId);
+    const { seenLast } = known;
+    const end = await walkSegment(segment, known, this.goal.consistency, this.goal.collector);
+    switch (end.kind) {
+      case "enough":
+        return done(this.#position, false, segment);
+      case "gap":
+        throw this.#alarm(
+          `entry ${end.at} of ledger ${segment.item.ledgerId} begins at ${end.found}, not at ${end.next}`,
+        );
+      case "stopped":
+        break;
+    }
+    const { read, next } = end;
+    switch (read.kind) {
+      case "nothing-yet":
+        return { to: "e", segment, tail: next, openAndLast: seenLast };
+      case "beyond-end":
+        return { to: "b", segment, end: next };
+      case "deleted":
+      case "missing":
+        return { to: "f", gone: segment };
+      case "unknown-tail":
+        return done(next, false, segment);
+      case "undecided":
+        return await this.#undecided(segment, end.at <= known.reader.confirmed, next, read);
+    }
+  }
+
+  /** 33b: at the end of a CLOSED ledger, the first key >= its end. */
+  async #crossEnd(segment: SegmentAt, end: SeqNum): Promise<Step> {
+    const next = await firstAtOrAbove(this.ports.metadata, this.log.log, end, this.#queries);
+    if (next === undefined || isOf(next, segment)) {
+      return { to: "e", segment, tail: end, openAndLast: false };
+    }
+    // Another ledger under the same key: it replaced this one, or a stale answer names the one it replaced.
+    if (next.first <= segment.first) this.#countRestart();
+    return next.first > this.#position ? { to: "d" } : enter(next);
+  }
+
+  /** 33c: an END item ends the log if it is the last. It also is the first step of a deletion (29). */
+  async #endOfLog(): Promise<Step> {
+    const last = await this.#queryLast();
+    if (last?.kind !== "end" || last.first > this.#position) return { to: "f" };
+    await checkReadable(this.ports.metadata, this.log, last.first);
+    return endOfLog(last.first);
+  }
+
+  /** 33d: everything that is left lies behind the position. */
+  async #beforeFirst(): Promise<Step> {
+    await checkReadable(this.ports.metadata, this.log, this.#position);
+    if (this.#queries === "stale") return await this.#again();
+    throw this.#alarm(`nothing holds ${this.#position}, and the log is not trimmed beyond it`);
+  }
+
+  /** 33e: nothing yet, if this is the last segment, open or closed. */
+  async #nothingYet(segment: SegmentAt, tail: SeqNum, openAndLast: boolean): Promise<Step> {
+    if (this.goal.consistency === "local") return done(tail, false, segment);
+    const { ledgerId } = segment.item;
+    if (openAndLast || this.#lastSeen === ledgerId) return done(tail, true, segment);
+    const last = await this.#queryLast();
+    return last !== undefined && isOf(last, segment) ? done(tail, true, segment) : { to: "f" };
+  }
+
+  /**
+   * 33f: the log item first; a ledger that is gone but still last holds nothing yet; else from the
+   * beginning.
+   */
+  async #lookAgain(gone: SegmentAt | undefined): Promise<Step> {
+    await checkReadable(this.ports.metadata, this.log, this.#position);
+    if (gone !== undefined) {
+      const last = await this.#queryLast();
+      if (last !== undefined && isOf(last, gone)) return done(gone.first, true, gone);
+    }
+    return await this.#again();
+  }
+
+  /** Rule 14: bookies of the tail are down. What was collected before is a true, if shorter, answer. */
+  async #undecided(
+    segment: SegmentAt,
+    isConfirmed: boolean,
+    next: SeqNum,
+    { error }: Extract<NoEntry, { kind: "undecided" }>,
+  ): Promise<Step> {
+    if (this.goal.collector.records.length > 0) return done(this.#position, false, segment);
+    const { settler } = this.ports;
+    if (isConfirmed) throw error;
+    if (this.goal.consistency === "local") return done(next, false, segment);
+    if (settler === undefined || this.#settles >= limits.settleRoundsMax) throw error;
+    this.#settles += 1;
+    try {
+      await settler.settle(segment.item.ownerRegion, this.log.name);
+    } catch (cause) {
+      if (this.#settles >= limits.settleRoundsMax) throw notSettled(error, cause);
+    }
+    return { to: "ledger", segment };
+  }
+
+  async #again(): Promise<Step> {
+    this.#countRestart();
+    if (this.#restarts > 1) await restartPause(this.ports, this.#restarts);
+    return { to: "a" };
+  }
+
+  #countRestart(): void {
+    this.#restarts += 1;
+    if (this.#restarts <= limits.readRestartsMax) return;
+    throw new FencelineError("not_ready", {
+      message: `log ${this.log.name}: its segments kept changing under this read; try again`,
+      sideEffects: "none",
+    });
+  }
+
+  async #queryLast(): Promise<ChainItem | undefined> {
+    const last = await lastItem(this.ports.metadata, this.log.log, "consistent");
+    this.#lastSeen = last?.kind === "segment" ? last.item.ledgerId : undefined;
+    if (last?.kind === "segment") this.ports.known.of(last.item.ledgerId).seenLast = true;
+    return last;
+  }
+
+  get #position(): SeqNum {
+    return this.goal.collector.position;
+  }
+
+  /** D2: a read that had to begin again trusts no stale answer any more. */
+  get #queries(): Consistency {
+    return this.#restarts > 0 ? "consistent" : "stale";
+  }
+
+  #alarm(reason: string): FencelineError {
+    this.ports.trace.emit({ event: "log-alarm", log: this.log.log, reason });
+    return new FencelineError("data_corrupt", { message: `log ${this.log.name}: ${reason}` });
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * Where a read begins that names no seq_num: the first record at or behind a DLSN, the first one no older
+ * than a time, or the last few before the tail. What was trimmed away is skipped. Queries and bookie reads
+ * grow with the logarithm of the log's length, also in a log of many segments.
+ *
+ * E1 A strong seek asks consistently: no segment that was there before is missed. A local one may be behind.
+ * E2 A record at or behind the place is never skipped, also if it is appended while the place is looked for:
+ *    who reads on from where another read ended must not lose it. So nothing is answered by a later tail.
+ */
+import { entryId, type SeqNum } from "../../ids.ts";
+import { logKey } from "../../items.ts";
+import type { ReadConsistency } from "../../ledger/ledger-reader.ts";
+import type { Consistency } from "../../ports.ts";
+import { findSegment } from "../chain/find-segment.ts";
+import type { ChainItem, SegmentAt } from "../chain/segments.ts";
+import type { LogIdentity } from "../opening/start-segment.ts";
+import type { Dlsn, ReadPlace } from "../operations.ts";
+import { decodeRecordSetHead } from "../records/record-set.ts";
+import { findTimestamp } from "./find-timestamp.ts";
+import { LogReader, type ReaderPorts } from "./log-reader.ts";
+import { ReadCollector } from "./read-collector.ts";
+
+/** Throws what reads throw. */
+export async function seek(
+  ports: ReaderPorts,
+  log: LogIdentity,
+  place: ReadPlace,
+  consistency: ReadConsistency,
+): Promise<SeqNum> {
+  const search = new Seek(ports, log, consistency);
+  const found = await search.find(place);
+  return Math.max(found, await search.trimPoint()) as SeqNum;
+}
+
+class Seek {
+  readonly #queries: Consistency;
+
+  constructor(
+    private readonly ports: ReaderPorts,
+    private readonly log: LogIdentity,
+    private readonly consistency: ReadConsistency,
+  ) {
+    this.#queries = consistency === "strong" ? "consistent" : "stale"; // E1
+  }
+
+  async find(place: ReadPlace): Promise<SeqNum> {
+    switch (place.kind) {
+      case "dlsn":
+        return await this.#dlsn(place.dlsn);
+      case "timestamp":
+        return await this.#timestamp(place.timestampMs);
+      case "tail-offset":
+        return Math.max(0, (await this.#tail()) - place.count) as SeqNum;
+    }
+  }
+
+  async trimPoint(): Promise<SeqNum> {
+    const item = (await this.ports.metadata.get(logKey(this.log.log), this.#queries))?.item;
+    return item?.kind === "log" ? item.trimPoint : (0 as SeqNum);
+  }
+
+  async #dlsn(dlsn: Dlsn): Promise<SeqNum> {
+    const isBefore = (item: ChainItem) => item.item.number <= dlsn.segment;
+    const { before, after } = await this.#segment(isBefore);
+    const there = await this.#within(before, dlsn);
+    if (there !== undefined) return there;
+    // Stale answers may show the second next segment as the next one.
+    if (after !== undefined && (before === undefined || this.#queries === "consistent")) return after;
+    const end = await this.#endOf(before);
+    // One that others follow holds records (rule 24), unless they were trimmed away.
+    const isGone = after !== undefined && end === before?.first;
+    return (await this.#within(before, dlsn)) ?? (isGone ? after : end);
+  }
+
+  /** Undefined: the place is of another segment, or its entry is not there. */
+  async #within(item: ChainItem | undefined, { segment, entry, slot }: Dlsn): Promise<SeqNum | undefined> {
+    if (item?.kind !== "segment" || item.item.number !== segment) return undefined;
+    const read = await this.#known(item).reader.read(entry, this.consistency);
+    if (read.kind === "undecided") throw read.error;
+    if (read.kind !== "entry") return undefined;
+    const { firstSeqNum, count } = decodeRecordSetHead(
+      read.entry.payload,
+      `entry ${entry} of ledger ${item.item.ledgerId}`,
+    );
+    return (firstSeqNum + Math.min(slot, count)) as SeqNum;
+  }
+
+  /** The place behind the last record of a segment. */
+  async #endOf(item: ChainItem | undefined): Promise<SeqNum> {
+    if (item?.kind !== "segment") return item?.first ?? (0 as SeqNum);
+    const noRecordIsThatYoung = Number.POSITIVE_INFINITY;
+    return await this.#youngerIn(item, noRecordIsThatYoung);
+  }
+
+  async #timestamp(timestampMs: number): Promise<SeqNum> {
+    const isBefore = (item: ChainItem, isLast: boolean) => this.#startsBefore(item, isLast, timestampMs);
+    const { before, after } = await this.#segment(isBefore);
+    if (before?.kind !== "segment") return after ?? (0 as SeqNum);
+    return await this.#youngerIn(before, timestampMs);
+  }
+
+  /** The segment's first record that is no older, or the place behind its last one. */
+  async #youngerIn(segment: SegmentAt, timestampMs: number): Promise<SeqNum> {
+    const place = await findTimestamp(this.#known(segment), segment.first, timestampMs, this.consistency);
+    if (place.kind === "at") return place.seqNum;
+    if (place.read.kind === "undecided") throw place.read.error;
+    return segment.first; // deleted meanwhile: below the trim point
+  }
+
+  /** Whether the segment's first entry is older. One that holds nothing counts as young. */
+  async #startsBefore(item: ChainItem, isLast: boolean, timestampMs: number): Promise<boolean> {
+    if (item.kind === "end") return false;
+    const read = await this.#known(item).reader.read(entryId(0), this.consistency);
+    if (read.kind === "undecided") throw read.error;
+    // A DELETED ledger was trimmed away, or as the last never held anything (rule 28).
+    if (read.kind === "deleted" || read.kind === "missing") return !isLast;
+    if (read.kind !== "entry") return false;
+    const name = `entry 0 of ledger ${item.item.ledgerId}`;
+    return decodeRecordSetHead(read.entry.payload, name).firstTimestampMs < timestampMs;
+  }
+
+  #segment(isBefore: Parameters<typeof findSegment>[3]) {
+    return findSegment(this.ports.metadata, this.log.log, this.#queries, isBefore);
+  }
+
+  async #tail(): Promise<SeqNum> {
+    const goal = {
+      consistency: this.consistency,
+      collector: ReadCollector.ofNothing(),
+      begin: "last",
+    } as const;
+    return (await new LogReader(this.ports, this.log, goal).run()).tail;
+  }
+
+  #known({ item }: SegmentAt) {
+    return this.ports.known.of(item.ledgerId);
+  }
+}

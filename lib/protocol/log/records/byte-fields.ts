@@ -1,0 +1,132 @@
+/**
+ * Fields of an entry's payload, one after another: big-endian numbers, and texts of printable ASCII. Whoever
+ * reads past the end, or a number that is none of ours, is told so as `Corruption`.
+ */
+import { assert } from "../../assert.ts";
+
+/** What is wrong with the bytes; becomes `data_corrupt` with the place where they stand. */
+export class Corruption extends Error {}
+
+const U32 = 2 ** 32;
+const CAPACITY_FIRST = 256;
+
+export class FieldWriter {
+  #bytes = new Uint8Array(CAPACITY_FIRST);
+  #view = new DataView(this.#bytes.buffer);
+  #length = 0;
+
+  u8(value: number): void {
+    const at = this.#grow(1);
+    this.#view.setUint8(at, within(value, 0xff));
+  }
+
+  u16(value: number): void {
+    const at = this.#grow(2);
+    this.#view.setUint16(at, within(value, 0xffff));
+  }
+
+  u32(value: number): void {
+    const at = this.#grow(4);
+    this.#view.setUint32(at, within(value, U32 - 1));
+  }
+
+  u64(value: number): void {
+    const at = this.#grow(8);
+    writeU64(this.#view, at, value);
+  }
+
+  /** Its length in one byte, then its characters. */
+  text(value: string): void {
+    this.u8(value.length);
+    for (let index = 0; index < value.length; index++) this.u8(value.charCodeAt(index));
+  }
+
+  raw(bytes: Uint8Array): void {
+    const at = this.#grow(bytes.length);
+    this.#bytes.set(bytes, at);
+  }
+
+  /** What was written. */
+  bytes(): Uint8Array {
+    return this.#bytes.slice(0, this.#length);
+  }
+
+  /** Where the next `count` bytes go. */
+  #grow(count: number): number {
+    const at = this.#length;
+    this.#length += count;
+    if (this.#length > this.#bytes.length) {
+      const larger = new Uint8Array(Math.max(this.#length, this.#bytes.length * 2));
+      larger.set(this.#bytes);
+      this.#bytes = larger;
+      this.#view = new DataView(larger.buffer);
+    }
+    return at;
+  }
+}
+
+export class FieldReader {
+  readonly #view: DataView;
+
+  constructor(
+    private readonly payload: Uint8Array,
+    public offset = 0,
+  ) {
+    this.#view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
+  }
+
+  u8(): number {
+    return this.#view.getUint8(this.#take(1));
+  }
+
+  u16(): number {
+    return this.#view.getUint16(this.#take(2));
+  }
+
+  u32(): number {
+    return this.#view.getUint32(this.#take(4));
+  }
+
+  u64(): number {
+    return readU64(this.#view, this.#take(8));
+  }
+
+  text(): string {
+    return String.fromCharCode(...this.raw(this.u8()));
+  }
+
+  /** A view of the next bytes. */
+  raw(count: number): Uint8Array {
+    const at = this.#take(count);
+    return this.payload.subarray(at, at + count);
+  }
+
+  get isAtEnd(): boolean {
+    return this.offset === this.payload.length;
+  }
+
+  #take(count: number): number {
+    const at = this.offset;
+    if (at + count > this.payload.length)
+      throw new Corruption("it is cut off within what precedes its records");
+    this.offset = at + count;
+    return at;
+  }
+}
+
+export function writeU64(view: DataView, offset: number, value: number): void {
+  assert(Number.isSafeInteger(value) && value >= 0, `${value} is no safe integer >= 0`);
+  view.setUint32(offset, Math.floor(value / U32));
+  view.setUint32(offset + 4, value % U32);
+}
+
+export function readU64(view: DataView, offset: number): number {
+  const value = view.getUint32(offset) * U32 + view.getUint32(offset + 4);
+  if (!Number.isSafeInteger(value)) throw new Corruption("a number leaves the safe integers");
+  return value;
+}
+
+function within(value: number, max: number): number {
+  assert(Number.isInteger(value) && value >= 0 && value <= max, `${value} is no integer from 0 to ${max}`);
+  return value;
+}

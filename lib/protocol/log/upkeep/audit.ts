@@ -1,0 +1,211 @@
+/**
+ * The auditor of a region: looks after its ledgers and after the logs that it owns, one bounded pass at a
+ * time. Whoever runs it does so on a schedule, off every request's path. Passes may overlap, and run in
+ * several processes: each step is safe by itself, and what one pass leaves the next one finds.
+ *
+ * E1 A pass takes up where this process's last one ended, and a new process begins somewhere: no ledger waits
+ *    for another one, and no log for a region full of slow ledgers.
+ * E2 What fails is counted and left; nothing stops a pass but its time.
+ * E3 A log returns to the region that it prefers by that region's own auditor, through the owner, and only
+ *    after it stayed with its last owner for a while: a region that comes and goes gets it once a while.
+ * E4 What a region left that operators call lost, every other one looks after as if it were its own.
+ */
+import type { LogName, Region } from "../../ids.ts";
+import {
+  DIRECTORY_SHARDS,
+  directoryPartition,
+  type LogItem,
+  ledgerListingPartition,
+  logKey,
+  logNameKey,
+} from "../../items.ts";
+import type { RegionState } from "../../placement/placement.ts";
+import type { Versioned } from "../../ports.ts";
+import { randomBelow } from "../../random.ts";
+import { lastItem, type SegmentAt } from "../chain/segments.ts";
+import type { LogPorts } from "../log-ports.ts";
+import { auditLedger, type LedgerVerdict } from "./audit-ledger.ts";
+import { auditLimits } from "./audit-limits.ts";
+import { auditSegments } from "./audit-segments.ts";
+import { finishDeletion } from "./delete-log.ts";
+import { isOwnedSince } from "./owned-since.ts";
+
+export interface AuditReport {
+  readonly ledgers: number;
+  /** How many ledgers met which end. */
+  readonly verdicts: Readonly<Partial<Record<LedgerVerdict, number>>>;
+  readonly logs: number;
+  /** Items that were taken out of chains. */
+  readonly segmentsRemoved: number;
+  /** Logs that came home to this region. */
+  readonly returned: number;
+  /** Logs whose deletion was left half way, and is done now. */
+  readonly deleted: number;
+  readonly failures: number;
+}
+
+/** Where a walk over partitions stands. */
+interface Cursor {
+  /** Of the partition, modulo how many there are now. */
+  index: number;
+  /** Sort keys up to and with this one are done. */
+  after: string | undefined;
+}
+
+/** Of a partition, by sort keys; undefined: from its beginning, to its end. */
+interface Stretch {
+  readonly after: string | undefined;
+  readonly until: string | undefined;
+}
+
+interface Walk {
+  readonly cursor: Cursor;
+  readonly partitions: readonly string[];
+  /** Items, at most. */
+  readonly max: number;
+}
+
+type Counts = { -readonly [K in keyof AuditReport]: AuditReport[K] } & {
+  verdicts: Partial<Record<LedgerVerdict, number>>;
+};
+
+export class Auditor {
+  readonly #ledgers: Cursor;
+  readonly #logs: Cursor;
+
+  /** `bringHome`: has the region take a log over from its owner, as `AppendOperations.transferOwner` does. */
+  constructor(
+    private readonly ports: LogPorts,
+    private readonly bringHome: (log: LogName, to: Region) => Promise<unknown>,
+  ) {
+    this.#ledgers = { index: randomBelow(ports.random, DIRECTORY_SHARDS), after: undefined };
+    this.#logs = { index: randomBelow(ports.random, DIRECTORY_SHARDS), after: undefined };
+  }
+
+  /** One pass. Never throws what a port throws: that is counted (E2). */
+  async pass(): Promise<AuditReport> {
+    const counts: Counts = {
+      ledgers: 0,
+      verdicts: {},
+      logs: 0,
+      segmentsRemoved: 0,
+      returned: 0,
+      deleted: 0,
+      failures: 0,
+    };
+    const startedMs = this.ports.clock.monotonicMs();
+    const shards = Array.from({ length: DIRECTORY_SHARDS }, (_, shard) => shard);
+    const ledgers = {
+      cursor: this.#ledgers,
+      max: auditLimits.ledgersMax,
+      partitions: this.#regions().flatMap((region) =>
+        shards.map((shard) => ledgerListingPartition(region, shard)),
+      ),
+    };
+    const halfAtMs = startedMs + auditLimits.passMs / 2; // E1: nor do logs wait for all ledgers
+    await this.#walk(ledgers, halfAtMs, counts, (one) => this.#auditLedger(one, counts));
+    const logs = {
+      cursor: this.#logs,
+      max: auditLimits.logsMax,
+      partitions: shards.map(directoryPartition),
+    };
+    await this.#walk(logs, startedMs + auditLimits.passMs, counts, (one) => this.#auditLog(one, counts));
+    return counts;
+  }
+
+  /** Its own, and those that operators gave up for good: nobody else looks after them (E4). */
+  #regions(): readonly Region[] {
+    const states = this.ports.topology.states?.().regions ?? new Map<Region, RegionState>();
+    const lost = [...states].filter(([, state]) => state === "lost").map(([region]) => region);
+    return [...new Set([this.ports.region, ...lost])];
+  }
+
+  /** At most once around (E1); of a partition that was taken up in its midst the begin comes last. */
+  async #walk(
+    { cursor, partitions, max }: Walk,
+    giveUpAtMs: number,
+    counts: Counts,
+    visit: (one: Versioned) => Promise<void>,
+  ): Promise<void> {
+    const begunAfter = cursor.after;
+    const stops = partitions.length + (begunAfter === undefined ? 0 : 1);
+    let left = max;
+    for (let seen = 0; seen < stops && left > 0; seen++) {
+      const partition = partitions[cursor.index % partitions.length] as string;
+      const until = seen === partitions.length ? begunAfter : undefined;
+      const page = await this.#page(partition, { after: cursor.after, until }, left, counts);
+      for (let start = 0; start < page.length; start += auditLimits.atOnce) {
+        if (this.ports.clock.monotonicMs() >= giveUpAtMs) return;
+        const some = page.slice(start, start + auditLimits.atOnce);
+        const done = await Promise.allSettled(some.map(visit));
+        counts.failures += done.filter(({ status }) => status === "rejected").length;
+        cursor.after = some.at(-1)?.key.sort;
+      }
+      left -= page.length;
+      if (left <= 0) return;
+      cursor.index = (cursor.index + 1) % partitions.length;
+      cursor.after = undefined;
+    }
+  }
+
+  async #page(partition: string, { after, until }: Stretch, limit: number, counts: Counts) {
+    const from = after === undefined ? {} : { from: `${after}\u0000` };
+    const to = until === undefined ? {} : { to: until };
+    const query = { partition, ...from, ...to, order: "ascending", limit } as const;
+    try {
+      return await this.ports.metadata.query(query, "consistent");
+    } catch {
+      counts.failures += 1;
+      return [];
+    }
+  }
+
+  async #auditLedger({ item }: Versioned, counts: Counts): Promise<void> {
+    if (item.kind !== "ledger-listing") return;
+    counts.ledgers += 1;
+    const verdict = await auditLedger(this.ports, item);
+    counts.verdicts[verdict] = (counts.verdicts[verdict] ?? 0) + 1;
+  }
+
+  async #auditLog({ item }: Versioned, counts: Counts): Promise<void> {
+    if (item.kind !== "directory") return;
+    const { metadata, region } = this.ports;
+    counts.logs += 1;
+    const log = await this.#logOf(item.name);
+    if (log === undefined) return;
+    if (log.state === "deleting") {
+      if ((await finishDeletion(this.ports, log.log)) === "deleted") counts.deleted += 1;
+      return;
+    }
+    const last = await lastItem(metadata, log.log, "consistent");
+    if (last === undefined) return;
+    const owner = last.kind === "segment" ? last.item.ownerRegion : region;
+    if (owner === region || this.#stateOf(owner) === "lost") {
+      const { removed, failed } = await auditSegments(this.ports, log.log);
+      counts.segmentsRemoved += removed.length;
+      counts.failures += failed.length;
+    } else if (last.kind === "segment" && (await this.#mayReturn(log, last))) {
+      await this.bringHome(log.name, region);
+      counts.returned += 1;
+    }
+  }
+
+  /** In any state: a deletion that was left half way is finished here. */
+  async #logOf(name: LogName): Promise<LogItem | undefined> {
+    const named = (await this.ports.metadata.get(logNameKey(name), "consistent"))?.item;
+    if (named?.kind !== "log-name") return undefined;
+    const item = (await this.ports.metadata.get(logKey(named.log), "consistent"))?.item;
+    return item?.kind === "log" ? item : undefined;
+  }
+
+  #stateOf(region: Region): RegionState {
+    return this.ports.topology.states?.().regions.get(region) ?? "accepting";
+  }
+
+  /** E3. */
+  async #mayReturn({ preferredRegion, log }: LogItem, last: SegmentAt): Promise<boolean> {
+    const { region, clock, metadata } = this.ports;
+    if (preferredRegion !== region || this.#stateOf(region) !== "accepting") return false;
+    return await isOwnedSince(metadata, log, last, clock.nowMs() - auditLimits.preferReturnMs);
+  }
+}

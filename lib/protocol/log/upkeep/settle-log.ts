@@ -1,0 +1,38 @@
+/**
+ * Settles the tail (rule 14): makes everything acknowledged so far readable to every strong reader, also to
+ * those who cannot reach enough bookies of the tail. The writer appends a control entry whose last add
+ * confirmed covers what is before it. Without the writer, recovery closes the ledger: a takeover. So too if
+ * an earlier recovery came to nothing after it had marked the ledger: its writer goes on, unaware, and
+ * nobody can tell where a ledger ends that is being recovered.
+ */
+import type { LedgerId } from "../../ids.ts";
+import { ledgerKey } from "../../items.ts";
+import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
+import { recoverLedger } from "../../ledger/recover-ledger.ts";
+import type { LogWriter } from "../appending/log-writer.ts";
+import { lastItem } from "../chain/segments.ts";
+import type { LogIdentity } from "../opening/start-segment.ts";
+
+/** `writer`: this process's, if it has one. Throws what recovery and the ports throw. */
+export async function settleLog(
+  ports: LedgerPorts,
+  log: LogIdentity,
+  writer: LogWriter | undefined,
+): Promise<void> {
+  // Acknowledged, the entry proves that no later segment held anything when it was sent.
+  const isWritten = writer !== undefined && (await writer.appendControl());
+  const last = await lastItem(ports.metadata, log.log, "consistent");
+  if (last?.kind !== "segment") return;
+  const { ledgerId } = last.item;
+  if (isWritten && !(await isInRecovery(ports, ledgerId))) {
+    ports.trace.emit({ event: "tail-settled", log: log.log, how: "control-entry" });
+    return;
+  }
+  await recoverLedger(ports, ledgerId);
+  ports.trace.emit({ event: "tail-settled", log: log.log, how: "takeover" });
+}
+
+async function isInRecovery({ metadata }: LedgerPorts, id: LedgerId): Promise<boolean> {
+  const item = (await metadata.get(ledgerKey(id), "consistent"))?.item;
+  return item?.kind === "ledger" && item.state === "IN_RECOVERY";
+}

@@ -1,0 +1,58 @@
+/**
+ * Trims a log (rule 30): says that records below a seq_num are not wanted any more. Readers that find their
+ * segments gone are told so, and the auditor takes the segments away. May run twice, and at once with others.
+ *
+ * P1 The trim point moves forward only, by compare-and-set on the log item.
+ * P2 It never passes the tail as a strong read found it before; a tail never goes back. Beyond it, every
+ *    opener would fail the check of rule 25 for ever.
+ * P3 A log that is being deleted is not changed.
+ */
+import { FencelineError } from "../../errors.ts";
+import type { SeqNum } from "../../ids.ts";
+import { logKey } from "../../items.ts";
+import { updateItem } from "../../update-item.ts";
+import { lastItem } from "../chain/segments.ts";
+import { type LogIdentity, logNotFound } from "../opening/start-segment.ts";
+import { LogReader, type ReaderPorts } from "../reading/log-reader.ts";
+import { ReadCollector } from "../reading/read-collector.ts";
+
+/**
+ * The trim point as it is then: `to`, or what was further on before. Throws `invalid_request`,
+ * `position_unwritten` if `to` is beyond the tail, `log_not_found`, and what readers and ports throw.
+ */
+export async function trimLog(ports: ReaderPorts, log: LogIdentity, to: SeqNum): Promise<SeqNum> {
+  checkPosition(to);
+  await checkTail(ports, log, to);
+  const { stored, wrote } = await updateItem(ports, logKey(log.log), (current) => {
+    const item = current?.item;
+    if (item?.kind !== "log" || item.state !== "active") return { kind: "keep" }; // P3
+    if (item.trimPoint >= to) return { kind: "keep" }; // P1
+    return { kind: "write", item: { ...item, trimPoint: to } };
+  });
+  const item = stored?.item;
+  if (item?.kind !== "log" || item.state !== "active") throw logNotFound(log);
+  if (wrote) ports.trace.emit({ event: "log-trimmed", log: log.log, trimPoint: to });
+  return item.trimPoint;
+}
+
+function checkPosition(to: SeqNum): void {
+  if (Number.isSafeInteger(to) && to >= 0) return;
+  const detail = `an integer from 0 to ${Number.MAX_SAFE_INTEGER}, got ${to}`;
+  throw new FencelineError("invalid_request", {
+    message: `a log is trimmed to a seq_num, ${detail}`,
+    details: { errors: [{ pointer: "seq_num", detail }] },
+  });
+}
+
+/** P2. The key of the last item is the end of a closed ledger, so the tail is no lower (rule 22). */
+async function checkTail(ports: ReaderPorts, log: LogIdentity, to: SeqNum): Promise<void> {
+  const last = await lastItem(ports.metadata, log.log, "consistent");
+  if (last !== undefined && last.first >= to) return;
+  const goal = { consistency: "strong", collector: ReadCollector.ofNothing(), begin: "last" } as const;
+  const { tail } = await new LogReader(ports, log, goal).run();
+  if (tail >= to) return;
+  throw new FencelineError("position_unwritten", {
+    message: `log ${log.name} ends at ${tail}, and cannot be trimmed to ${to}; trim to ${tail} at most`,
+    details: { tail },
+  });
+}
