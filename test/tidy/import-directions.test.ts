@@ -6,7 +6,7 @@ function judge(path: string, ...lines: string[]): string[] {
 }
 
 test.each([
-  ["lib/protocol/log/records/dlsn.ts", 'import { encode } from "../../formats/entry-format.ts";'],
+  ["lib/protocol/log/records/dlsn.ts", 'import { encode } from "../../../formats/entry-format.ts";'],
   ["lib/protocol/ids.ts", 'import { createHash } from "node:crypto";'],
   ["lib/protocol/ids.ts", 'import { z } from "zod";'],
   ["lib/protocol/ids.ts", 'export { z } from "zod";'],
