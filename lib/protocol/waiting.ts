@@ -1,4 +1,4 @@
-/** Waiting on the clock port: bounded calls and pauses. */
+/** Waiting: bounded calls and pauses on the clock port, and signals. */
 
 import { aborted, type CallSignal } from "./call-abort.ts";
 import { unavailable } from "./errors.ts";
@@ -59,4 +59,21 @@ export function within<T>(
 /** A call that throws at once rejects like one that fails later. */
 async function started<T>(call: () => Promise<T>): Promise<T> {
   return await call();
+}
+
+/** Wakes those that wait for a change. A wake is not remembered: look first, then wait. */
+export class Signal {
+  #waiting: (() => void)[] = [];
+
+  get isAwaited(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  wait(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  wake(): void {
+    for (const resume of this.#waiting.splice(0)) resume();
+  }
 }

@@ -11,11 +11,13 @@ import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import type { LogIdentity, OpenedSegment } from "../opening/start-segment.ts";
 import type { AppendAck } from "../operations.ts";
 import { duplicateAck } from "./duplicate-ack.ts";
-import type { AppendVerdict } from "./pending-append.ts";
 import type { RefusedAppend } from "./place-appends.ts";
 import { type RecordsAt, seqNumMismatch } from "./seq-num-mismatch.ts";
 
-export type RefusalVerdict = AppendVerdict | { readonly kind: "superseded"; readonly reason: FencelineError };
+export type RefusalVerdict =
+  | { readonly kind: "acknowledged"; readonly ack: AppendAck }
+  | { readonly kind: "refused"; readonly error: FencelineError }
+  | { readonly kind: "superseded"; readonly reason: FencelineError };
 
 /** Throws what the metadata store throws. */
 export async function judgeRefusal(

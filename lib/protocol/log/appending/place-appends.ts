@@ -20,7 +20,7 @@ import type { KnownBatch, ProducerTable } from "../producers/producer-table.ts";
 import { appendLimits } from "../records/append-limits.ts";
 import type { EntryBatch, EntryBatches } from "../records/entry-batches.ts";
 import { encodeControlEntry, encodeRecordSet, type StoredRecord } from "../records/record-set.ts";
-import type { PendingAppend } from "./pending-append.ts";
+import type { PendingAppend } from "./pending-appends.ts";
 
 export interface PlacedBatch {
   readonly append: PendingAppend;

@@ -1,5 +1,5 @@
 /**
- * What appends are told that wait for a segment when none can be opened: why, and that they did nothing.
+ * The answers to appends that wait for a segment of a log that is sealed.
  *
  * A sealed log takes nothing any more, and it still remembers its producers as of its last entry. So a
  * repetition of what is in it is told where that is, as in an open log: the first answer may have been lost.
@@ -8,21 +8,21 @@
  * new one (one that took a higher epoch is). Who is not remembered may have been forgotten, or trimmed away;
  * that is then said.
  */
-import { FencelineError, hasCode } from "../../errors.ts";
+import { FencelineError } from "../../errors.ts";
 import type { SeqNum } from "../../ids.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { beforeSegment } from "../chain/segment-end.ts";
+import { logSealed } from "../opening/open-segment.ts";
 import type { LogIdentity } from "../opening/start-segment.ts";
 import { producerRefusal } from "../producers/producer-errors.ts";
 import type { ProducerTable, ProducerVerdict } from "../producers/producer-table.ts";
 import { restoreProducers } from "../producers/restore-producers.ts";
 import { appendLimits } from "../records/append-limits.ts";
 import type { BatchProducer } from "../records/entry-batches.ts";
-import { withoutEffect } from "./append-errors.ts";
 import { duplicateAck } from "./duplicate-ack.ts";
-import type { PendingAppend } from "./pending-append.ts";
+import type { PendingAppend } from "./pending-appends.ts";
 
-export class WaitingRefusals {
+export class SealedRefusals {
   /** Of the log when it was sealed; read once. */
   #producers: ProducerTable | undefined;
 
@@ -31,18 +31,18 @@ export class WaitingRefusals {
     private readonly log: LogIdentity,
   ) {}
 
-  /** Answers every one of them. */
-  async refuse(appends: readonly PendingAppend[], reason: FencelineError): Promise<void> {
-    const isSealed = hasCode(reason, "log_sealed");
+  /** Answers every one of them: the log was sealed at `tail`. */
+  async refuse(appends: readonly PendingAppend[], tail: SeqNum): Promise<void> {
+    const sealed = logSealed(this.log, tail);
     for (const append of appends) {
       const { producer } = append;
-      if (!isSealed || producer === undefined) append.fail(withoutEffect(reason));
-      else if (!append.isAnswered) await this.#refuseRepetition(append, producer, reason);
+      if (producer === undefined) append.fail(sealed);
+      else if (!append.isAnswered) await this.#refuseRepetition(append, producer, tail);
     }
   }
 
-  async #refuseRepetition(append: PendingAppend, producer: BatchProducer, sealed: FencelineError) {
-    const tail = sealed.details.tail as SeqNum;
+  async #refuseRepetition(append: PendingAppend, producer: BatchProducer, tail: SeqNum) {
+    const sealed = logSealed(this.log, tail);
     try {
       this.#producers ??= await this.#producersAt(tail);
     } catch (error) {
@@ -60,7 +60,8 @@ export class WaitingRefusals {
       return append.fail(producerRefusal(this.log.name, producer, verdict));
     }
     const isCertain = tail === 0 || isCertainlyNew(verdict, producer, this.#producers);
-    append.fail(isCertain ? notRecorded(sealed) : notRemembered(sealed, producer));
+    if (!isCertain) return append.fail(notRemembered(sealed, producer));
+    append.answer({ kind: "failed", error: notRecorded(sealed), ruledOut: true });
   }
 
   async #producersAt(tail: SeqNum): Promise<ProducerTable> {

@@ -11,24 +11,33 @@
  *    requests, so a frozen process that thaws finds out at its next use; what it sends before then belongs
  *    to its own tenure or is fenced.
  */
+import { Age } from "../../deadline.ts";
 import type { BookieId } from "../../ids.ts";
 import type { LedgerTail } from "../../lease.ts";
 import { freshStart, type WriterStart } from "../../ledger/writer-start.ts";
 import { limits } from "../../limits.ts";
 import type { Timer } from "../../ports.ts";
-import type { ActiveSegment } from "../appending/active-segment.ts";
 import { leaseLost } from "../appending/append-errors.ts";
 import type { LogPorts, RegionLeases } from "../log-ports.ts";
 import { resumeSegment } from "../opening/resume-segment.ts";
-import type { LogIdentity, OpenedSegment } from "../opening/start-segment.ts";
+import type { LeftSegment, LogIdentity, OpenedSegment } from "../opening/start-segment.ts";
 import {
   acquireLease,
+  type CannotOwn,
   type HeldLease,
   isRenewalDue,
   type LeasePorts,
   releaseLease,
   renewLease,
 } from "./writer-lease.ts";
+
+/** What a holder leaves behind. */
+export interface Release {
+  /** The segment to go on in. Absent: something is outstanding in it, or failed. */
+  readonly left?: LeftSegment | undefined;
+  /** Bookies that failed the holder. Absent: as the holder found them. */
+  readonly suspects?: Iterable<BookieId>;
+}
 
 export class WriterTenure {
   #held: HeldLease | undefined;
@@ -37,7 +46,8 @@ export class WriterTenure {
   /** The segment that this process itself left, with the metadata that it knows of it. */
   #left: OpenedSegment | undefined;
   #isEntering = false;
-  #nextTryAtMs = Number.NEGATIVE_INFINITY;
+  /** The last renewal that got no answer. */
+  #unknown: Age | undefined;
 
   constructor(
     private readonly ports: LogPorts,
@@ -47,7 +57,7 @@ export class WriterTenure {
   /** Whether the lease is to be kept before anything more is sent. */
   get isDue(): boolean {
     if (this.#held === undefined || !isRenewalDue(this.ports.clock, this.#held)) return false;
-    return this.ports.clock.monotonicMs() >= this.#nextTryAtMs;
+    return this.#unknown?.isWithin(limits.leaseRenewAheadMs) !== true;
   }
 
   /** The lease is this process's, or on its way to it: who lets go of it lets go of either. */
@@ -65,21 +75,27 @@ export class WriterTenure {
     return this.#held?.lease.suspects ?? [];
   }
 
-  /** Makes sure that the lease is this process's. Throws as `acquireLease` does. */
-  async enter(): Promise<void> {
-    if (this.ports.leases === undefined) return;
-    if (this.#held !== undefined && (await this.keep(this.suspects)) !== "lost") return;
+  /** Makes sure that the lease is this process's. Undefined: it is. Throws as `acquireLease` does. */
+  async enter(): Promise<CannotOwn | undefined> {
+    if (this.ports.leases === undefined) return undefined;
+    if (this.#held !== undefined && (await this.keep(this.suspects)) !== "lost") return undefined;
     this.#isEntering = true;
-    const { held, tail } = await acquireLease(
+    const acquired = await acquireLease(
       this.#leasePorts(this.ports.leases),
       this.log.log,
       this.ports.leases.holder,
     ).finally(() => {
       this.#isEntering = false;
     });
-    this.#held = held;
-    this.#tail = tail;
-    this.ports.trace.emit({ event: "lease-acquired", log: this.log.log, clean: tail !== undefined });
+    if (acquired.kind === "cannot-own") return acquired;
+    this.#held = acquired.held;
+    this.#tail = acquired.tail;
+    this.ports.trace.emit({
+      event: "lease-acquired",
+      log: this.log.log,
+      clean: acquired.tail !== undefined,
+    });
+    return undefined;
   }
 
   /** The segment to go on in, if the lease came with one; asked again it is undefined (V2). */
@@ -137,25 +153,28 @@ export class WriterTenure {
       return "lost";
     }
     if (renewal.kind === "unknown") {
-      this.#nextTryAtMs = this.ports.clock.monotonicMs() + limits.leaseRenewAheadMs;
+      this.#unknown = new Age(this.ports.clock);
       return "kept";
     }
     this.#held = renewal.held;
     return renewal.held.lease.wanted ? "wanted" : "kept";
   }
 
-  /** Gives the pen up: clean if `segment` has nothing outstanding, nor ever will (V1). Never throws. */
-  async release(segment: ActiveSegment | undefined): Promise<void> {
+  /**
+   * Releases the lease: clean if `left`, the segment of this tenure, has nothing outstanding, nor ever will
+   * (V1). Never throws.
+   */
+  async release({ left, suspects }: Release = {}): Promise<void> {
     const held = this.#held;
     this.#held = undefined;
     this.#tail = undefined;
     if (this.ports.leases === undefined || held === undefined) return;
-    const left = segment?.leave();
     this.#left = left;
-    const suspects = [...(segment?.writer.suspects ?? held.lease.suspects)];
     const tail = left?.tail;
-    const ports = this.#leasePorts(this.ports.leases);
-    await releaseLease(ports, held, { ...(tail === undefined ? {} : { tail }), suspects });
+    await releaseLease(this.#leasePorts(this.ports.leases), held, {
+      ...(tail === undefined ? {} : { tail }),
+      suspects: [...(suspects ?? held.lease.suspects)],
+    });
     this.ports.trace.emit({ event: "lease-released", log: this.log.log, clean: tail !== undefined });
   }
 
