@@ -8,6 +8,7 @@
 import { NodeDigest } from "../adapters/node/node-digest.ts";
 import { SystemRandom } from "../adapters/node/system-random.ts";
 import { boundedMetadata } from "../protocol/bounded-metadata.ts";
+import type { Clock } from "../protocol/clock.ts";
 import { unavailable } from "../protocol/errors.ts";
 import type { Region } from "../protocol/ids.ts";
 import type { LedgerPorts } from "../protocol/ledger/ledger-ports.ts";
@@ -21,7 +22,7 @@ import { RegisteredRegions } from "../protocol/placement/operate-regions.ts";
 import type { Placement } from "../protocol/placement/placement.ts";
 import { Quarantine } from "../protocol/placement/quarantine.ts";
 import { Registry } from "../protocol/placement/registry.ts";
-import type { Clock, LeaseStore, MetadataStore, Trace } from "../protocol/ports.ts";
+import type { LeaseStore, MetadataStore, Trace } from "../protocol/ports.ts";
 import { ReadPolicy } from "../protocol/reads/read-policy.ts";
 import type { Distances } from "./distances.ts";
 import { gatedLeases, gatedMetadata } from "./gated-ports.ts";
