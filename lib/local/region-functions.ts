@@ -7,6 +7,7 @@
  */
 import { NodeDigest } from "../adapters/node/node-digest.ts";
 import { SystemRandom } from "../adapters/node/system-random.ts";
+import type { Clock } from "../protocol/clock.ts";
 import {
   type ComposedRegion,
   composeRegion,
@@ -17,7 +18,7 @@ import { unavailable } from "../protocol/errors.ts";
 import type { Region } from "../protocol/ids.ts";
 import type { RegionLeases } from "../protocol/log/log-ports.ts";
 import type { Settler } from "../protocol/log/settler.ts";
-import type { Clock, LeaseStore, MetadataStore, Trace } from "../protocol/ports.ts";
+import type { LeaseStore, MetadataStore, Trace } from "../protocol/ports.ts";
 import type { Distances } from "./distances.ts";
 import { gatedLeases, gatedMetadata } from "./gated-ports.ts";
 import { metadataReplicas } from "./metadata-replicas.ts";

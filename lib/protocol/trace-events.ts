@@ -5,7 +5,7 @@
 
 import type { ErrorCode } from "./errors.ts";
 import type { BookieId, EntryId, LedgerId, LogIncarnation, Region, SeqNum } from "./ids.ts";
-import type { DistanceClass } from "./reads/distance.ts";
+import type { DistanceClass } from "./place.ts";
 
 export type TraceEvent =
   | { readonly event: "ledger-created"; readonly ledgerId: LedgerId; readonly ensemble: readonly BookieId[] }

@@ -1,8 +1,8 @@
 /** Waiting on the clock port: bounded calls and pauses. */
 
 import { aborted, type CallSignal } from "./call-abort.ts";
+import type { Clock } from "./clock.ts";
 import { unavailable } from "./errors.ts";
-import type { Clock } from "./ports.ts";
 
 /** Resolves after `delayMs`; rejects as soon as nobody waits any more, and leaves no timer behind then. */
 export function pause(clock: Clock, delayMs: number, signal?: CallSignal): Promise<void> {

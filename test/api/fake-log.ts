@@ -42,7 +42,7 @@ import { producerRefusal } from "../../lib/protocol/log/producers/producer-error
 import { ProducerTable } from "../../lib/protocol/log/producers/producer-table.ts";
 import { compareDlsn } from "../../lib/protocol/log/records/dlsn.ts";
 import type { EntryBatch } from "../../lib/protocol/log/records/entry-batches.ts";
-import type { BookieState, RegionState } from "../../lib/protocol/placement/placement.ts";
+import type { BookieState, RegionState } from "../../lib/protocol/place.ts";
 import { type ReadCost, ReadCounters } from "../../lib/protocol/reads/read-counters.ts";
 
 export const here = region("us-east-1");

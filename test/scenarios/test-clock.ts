@@ -1,5 +1,5 @@
 /** A clock that stands still until the story lets time pass; timers fire in order of their due time. */
-import type { Clock, Timer } from "../../lib/protocol/ports.ts";
+import type { Clock, Timer } from "../../lib/protocol/clock.ts";
 
 interface Due {
   atMs: number;
@@ -11,6 +11,8 @@ export class TestClock implements Clock {
   #nowMs = 1_800_000_000_000;
   /** How long hosts were suspended, all together. */
   #stoodStillMs = 0;
+  /** How far the wall clock was set ahead, or back, of the time that passed. */
+  #setMs = 0;
   #order = 0;
   #due: Due[] = [];
 
@@ -18,7 +20,7 @@ export class TestClock implements Clock {
   constructor(private readonly turns = 3) {}
 
   nowMs(): number {
-    return this.#nowMs;
+    return this.#nowMs + this.#setMs;
   }
 
   monotonicMs(): number {
@@ -53,6 +55,11 @@ export class TestClock implements Clock {
     this.jump(durationMs);
     this.#stoodStillMs += durationMs;
     for (const due of this.#due) due.atMs += durationMs;
+  }
+
+  /** Sets the wall clock ahead by so much, or back; no time passes. */
+  setWall(changeMs: number): void {
+    this.#setMs += changeMs;
   }
 
   /** Lets `durationMs` pass, timer by timer. */

@@ -9,15 +9,15 @@
  *    for each; a tail read's `nothing` may trust a check under a minute old (rule 21).
  */
 import { type CallSignal, throwIfAborted } from "../call-abort.ts";
+import type { Clock } from "../clock.ts";
+import { Age } from "../deadline.ts";
 import { isIdentical, sameContent } from "../entry.ts";
 import { unavailable } from "../errors.ts";
 import type { BookieId, EntryId, LedgerId } from "../ids.ts";
 import { limits } from "../limits.ts";
-import { isWithin, type Moment, momentNow } from "../moment.ts";
 import type {
   AddAnswer,
   Bookie,
-  Clock,
   EntryStore,
   ReadAnswer,
   RecoveryAddAnswer,
@@ -57,7 +57,7 @@ export class StoredBookie implements Bookie {
   readonly #store: EntryStore;
   readonly #clock: Clock;
   /** When the identity was last checked and found good; trusted by tail reads only. */
-  #identityCheckedAt: Moment | undefined;
+  #identityChecked: Age | undefined;
 
   constructor(fields: StoredBookieFields) {
     this.id = fields.id;
@@ -204,20 +204,19 @@ export class StoredBookie implements Bookie {
   }
 
   #isIdentityFresh(): boolean {
-    const checkedAt = this.#identityCheckedAt;
-    return checkedAt !== undefined && isWithin(this.#clock, checkedAt, limits.identityCheckAgeMaxMs);
+    return this.#identityChecked?.isWithin(limits.identityCheckAgeMaxMs) === true;
   }
 
   /** Rejects unless the storage is the one that this bookie's id names: then every answer is unknown (B4). */
   async #checkIdentity(): Promise<void> {
-    const checkedAt = momentNow(this.#clock);
+    const checked = new Age(this.#clock);
     const marker = await this.#store.get({ kind: "incarnation" });
     if (marker?.kind !== "incarnation" || marker.storage !== this.#storage) {
       throw unavailable(
         `${this.id}: its storage is marked ${JSON.stringify(marker)}, expected ${this.#storage}`,
       );
     }
-    this.#identityCheckedAt = checkedAt;
+    this.#identityChecked = checked;
   }
 }
 

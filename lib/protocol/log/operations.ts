@@ -14,8 +14,7 @@ import type {
 } from "../ids.ts";
 import type { LogConfig, SegmentCompletion } from "../items.ts";
 import type { LedgerMetadata } from "../ledger-metadata.ts";
-import type { BookieAddress } from "../place.ts";
-import type { BookieState, RegionState } from "../placement/placement.ts";
+import type { BookieAddress, BookieState, RegionState } from "../place.ts";
 import type { ReadCost } from "../reads/read-counters.ts";
 import type { ProducerStamp } from "./appending/append-content.ts";
 

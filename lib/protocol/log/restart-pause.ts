@@ -3,9 +3,9 @@
  * doubles. Two writers that fence each other in turn thus come apart, and the one that got there first has
  * time to write.
  */
+import type { Clock } from "../clock.ts";
 import { limits } from "../limits.ts";
-import type { Clock, Random } from "../ports.ts";
-import { randomBelow } from "../random.ts";
+import { type Random, randomBelow } from "../random.ts";
 import { pause } from "../waiting.ts";
 
 /** `restart` counts from 1. */

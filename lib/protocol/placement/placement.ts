@@ -1,14 +1,8 @@
 /** Which bookies hold a ledger: the question, apart from the policy that answers it. */
 import type { BookieId, LedgerId, Region } from "../ids.ts";
-import type { Fragment, Replication } from "../ledger-metadata.ts";
 import type { Moment } from "../moment.ts";
-import type { BookieAddress } from "../place.ts";
-
-/** Only an accepting region takes new copies; `draining` and `lost` differ for whoever repairs. */
-export type RegionState = "accepting" | "draining" | "lost";
-
-/** Only a writable bookie takes new copies; a read-only one still serves what it holds. */
-export type BookieState = "writable" | "read-only" | "lost";
+import type { BookieAddress, BookieState, RegionState } from "../place.ts";
+import type { Fragment, Replication } from "../replication.ts";
 
 /** What operators say, as far as a process knows. */
 export interface TopologyStates {

@@ -9,6 +9,7 @@
  * Y5 Who waits for the first copy waits for one reading, however many they are; one that failed is not
  *    remembered, and the next who waits begins another.
  */
+import type { Clock } from "../clock.ts";
 import type { BookieId, Region } from "../ids.ts";
 import {
   BOOKIES_PARTITION,
@@ -20,10 +21,10 @@ import {
 } from "../items.ts";
 import { limits } from "../limits.ts";
 import { momentNow } from "../moment.ts";
-import type { BookieAddress } from "../place.ts";
-import type { Clock, MetadataStore, Topology, Versioned } from "../ports.ts";
+import type { BookieAddress, BookieState, RegionState } from "../place.ts";
+import type { MetadataStore, Topology, Versioned } from "../ports.ts";
 import { type UpdatePorts, updateItem } from "../update-item.ts";
-import type { BookieState, RegionState, TopologyStates } from "./placement.ts";
+import type { TopologyStates } from "./placement.ts";
 
 export class Registry implements Topology {
   #bookies: readonly BookieAddress[];

@@ -2,8 +2,9 @@
  * Who an append says it is from, in the form that goes into entries: with a checksum of its records, so that
  * a batch under a seq or key that came before is told from a repetition.
  */
+import type { Clock } from "../../clock.ts";
 import { entryId, ledgerId, NO_ENTRY, seqNum, tenure } from "../../ids.ts";
-import type { Clock, Digest, EntryHeader } from "../../ports.ts";
+import type { Digest, EntryHeader } from "../../ports.ts";
 import type { AppendRequest, RecordInput } from "../operations.ts";
 import type { BatchProducer } from "../records/entry-batches.ts";
 import { encodeRecordSet } from "../records/record-set.ts";

@@ -11,11 +11,11 @@
  *    requests, so a frozen process that thaws finds out at its next use; what it sends before then belongs
  *    to its own tenure or is fenced.
  */
+import type { Timer } from "../../clock.ts";
 import type { BookieId } from "../../ids.ts";
 import type { LedgerTail } from "../../lease.ts";
 import { freshStart, type WriterStart } from "../../ledger/writer-start.ts";
 import { limits } from "../../limits.ts";
-import type { Timer } from "../../ports.ts";
 import type { ActiveSegment } from "../appending/active-segment.ts";
 import { leaseLost } from "../appending/append-errors.ts";
 import type { LogPorts, RegionLeases } from "../log-ports.ts";

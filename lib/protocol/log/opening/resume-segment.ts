@@ -5,10 +5,9 @@
  * the lease (35).
  */
 import { NO_ENTRY, nextEntry } from "../../ids.ts";
-import { ledgerKey, segmentKey } from "../../items.ts";
+import { ledgerKey, segmentKey, type Version } from "../../items.ts";
 import type { LedgerTail } from "../../lease.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
-import type { Version } from "../../ports.ts";
 import { beforeSegment } from "../chain/segment-end.ts";
 import { type ProducersIn, restoreProducers } from "../producers/restore-producers.ts";
 import type { LogIdentity, OpenedSegment } from "./start-segment.ts";

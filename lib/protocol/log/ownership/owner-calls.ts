@@ -4,11 +4,11 @@
  * nor does one that this region may not make. Only questions that cost the owner nothing, and calls that
  * failed, are evidence.
  */
+import type { Timer } from "../../clock.ts";
 import { CallDenied, unavailable } from "../../errors.ts";
 import type { LogIncarnation, Region } from "../../ids.ts";
 import { limits } from "../../limits.ts";
 import { momentNow } from "../../moment.ts";
-import type { Timer } from "../../ports.ts";
 import { within } from "../../waiting.ts";
 import type { LeasePorts } from "../lease/writer-lease.ts";
 import type { ForwardAnswer, LogPorts, OwnerAnswer, OwnerRequest, RegionAppends } from "../log-ports.ts";
