@@ -1,4 +1,4 @@
-/** Reads records from a seq_num on: for readers of the log, and for writers that compare what stands there. */
+/** Reads records from a seq_num on: for readers of the log, and for writers that compare what is there. */
 import { AssertionError } from "../../assert.ts";
 import { FencelineError } from "../../errors.ts";
 import type { SeqNum } from "../../ids.ts";
