@@ -16,8 +16,7 @@ import {
 } from "../protocol/compose-region.ts";
 import { unavailable } from "../protocol/errors.ts";
 import type { Region } from "../protocol/ids.ts";
-import type { RegionLeases } from "../protocol/log/log-ports.ts";
-import type { Settler } from "../protocol/log/settler.ts";
+import type { RegionLeases, Settler } from "../protocol/log/log-ports.ts";
 import type { LeaseStore, MetadataStore, Trace } from "../protocol/ports.ts";
 import type { Distances } from "./distances.ts";
 import { gatedLeases, gatedMetadata } from "./gated-ports.ts";

@@ -4,10 +4,9 @@
  */
 import { boundedMetadata } from "./bounded-metadata.ts";
 import { LogAppends } from "./log/log-appends.ts";
-import type { LogPorts } from "./log/log-ports.ts";
+import type { LogPorts, Settler } from "./log/log-ports.ts";
 import { LogReads } from "./log/log-reads.ts";
-import type { ReadOperations, RegionOperations } from "./log/operations.ts";
-import type { Settler } from "./log/settler.ts";
+import type { ReadOperations } from "./log/operations.ts";
 import { Auditor } from "./log/upkeep/audit.ts";
 import type { BookieAddress } from "./place.ts";
 import { type AskAdmission, admitLog } from "./placement/admit-log.ts";
@@ -15,6 +14,7 @@ import { RegisteredRegions } from "./placement/operate-regions.ts";
 import type { Placement } from "./placement/placement.ts";
 import { Quarantine } from "./placement/quarantine.ts";
 import { regionAware } from "./placement/region-aware.ts";
+import type { RegionOperations } from "./placement/region-operations.ts";
 import { Registry } from "./placement/registry.ts";
 import type { Topology } from "./ports.ts";
 import { ReadPolicy } from "./reads/read-policy.ts";

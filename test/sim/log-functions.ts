@@ -6,8 +6,8 @@
 import { unavailable } from "../../lib/protocol/errors.ts";
 import type { LogName, Region } from "../../lib/protocol/ids.ts";
 import type { LogAppends } from "../../lib/protocol/log/log-appends.ts";
+import type { Settler } from "../../lib/protocol/log/log-ports.ts";
 import type { ReadOperations } from "../../lib/protocol/log/operations.ts";
-import type { Settler } from "../../lib/protocol/log/settler.ts";
 import { within } from "../../lib/protocol/waiting.ts";
 import { composeAnySizes } from "../process-ports.ts";
 import { callFunctions } from "./function-calls.ts";

@@ -33,14 +33,10 @@ import type {
   LogPorts,
   RegionAppends,
   RegionLeases,
+  Settler,
 } from "../../../lib/protocol/log/log-ports.ts";
-import type {
-  AppendAck,
-  ReadAnswer,
-  ReadOperations,
-  RecordInput,
-} from "../../../lib/protocol/log/operations.ts";
-import type { Settler } from "../../../lib/protocol/log/settler.ts";
+import type { AppendAck, ReadAnswer, ReadOperations } from "../../../lib/protocol/log/operations.ts";
+import type { RecordInput } from "../../../lib/protocol/log/records/record.ts";
 import type { Auditor } from "../../../lib/protocol/log/upkeep/audit.ts";
 import { auditSegments } from "../../../lib/protocol/log/upkeep/audit-segments.ts";
 import type { LeaseStore, MetadataStore } from "../../../lib/protocol/ports.ts";
