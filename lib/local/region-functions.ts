@@ -104,7 +104,7 @@ function portsOf(world: SharedWorld, home: RegionSwitch, outgoing: Gate): Ledger
     trace,
     metadata,
     bookies: new RegionBookies({ bookies, from: home, outgoing, clock, distances }),
-    topology: new Registry({ metadata, clock }, known),
+    topology: new Registry({ metadata, clock, trace }, known),
     placement,
     reads: new ReadPolicy({ clock, random, place: { region: home.region } }),
     quarantine: new Quarantine({ clock, random }),
