@@ -1,6 +1,6 @@
 /**
- * The registry of regions and bookies as one process knows it: a copy of the metadata store's items. Its age is
- * counted from before its reading began, by both clocks, so a process that was frozen has an old copy.
+ * The registry of regions and bookies as one process knows it: a copy of the metadata store's items. Its age
+ * counts from before its reading began, by both clocks, so a process that was frozen has an old copy.
  *
  * Y1 `bookies` and `states` answer at once, from the last copy that was read.
  * Y2 A copy that is older than the refresh interval is read anew beside the requests of a process at work, so
