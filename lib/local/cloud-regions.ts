@@ -7,7 +7,7 @@ import type { Clock } from "../protocol/clock.ts";
 import { type Region, region } from "../protocol/ids.ts";
 import type { LogConfig } from "../protocol/items.ts";
 import { limits } from "../protocol/limits.ts";
-import type { Settler } from "../protocol/log/settler.ts";
+import type { Settler } from "../protocol/log/log-ports.ts";
 import { regionAware } from "../protocol/placement/region-aware.ts";
 import type { MetadataStore, Trace } from "../protocol/ports.ts";
 import { within } from "../protocol/waiting.ts";

@@ -6,18 +6,19 @@ import { recoverLedger } from "../ledger/recover-ledger.ts";
 import type { LedgerMetadata } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import { type AskAdmission, admitLog } from "../placement/admit-log.ts";
+import { checkRegion } from "../placement/known-region.ts";
 import { within } from "../waiting.ts";
-import { notOwnedHere, notOwner } from "./appending/append-errors.ts";
 import { LogWriter } from "./appending/log-writer.ts";
 import { Patience } from "./appending/patience.ts";
 import { WarmWriters } from "./appending/warm-writers.ts";
 import { createLog, describe, type LogCreation } from "./catalogue/create-log.ts";
 import { type Ask, askInTime, LogNames } from "./catalogue/log-names.ts";
-import { checkRegion, preferRegion } from "./catalogue/prefer-region.ts";
+import { preferRegion } from "./catalogue/prefer-region.ts";
+import { ownershipOf } from "./chain/ownership-of.ts";
 import { checkLeases } from "./lease/writer-lease.ts";
+import type { LogIdentity } from "./log-identity.ts";
 import type { LogPorts, OwnerAnswer, OwnerRequest } from "./log-ports.ts";
-import { recordsAt } from "./log-reads.ts";
-import type { LogIdentity } from "./opening/start-segment.ts";
+import { notOwnedHere, notOwner } from "./opening/not-the-writer.ts";
 import { TakeoverPermit } from "./opening/takeover-permit.ts";
 import type {
   AppendAck,
@@ -30,9 +31,9 @@ import type {
 import { AppendRouter } from "./ownership/append-router.ts";
 import { takeOver } from "./ownership/hand-over.ts";
 import { ownerLimits } from "./ownership/owner-limits.ts";
-import { ownershipOf } from "./ownership/transfer-owner.ts";
 import { KnownLedgers } from "./reading/known-ledgers.ts";
 import type { ReaderPorts } from "./reading/log-reader.ts";
+import { recordsAt } from "./reading/read-records.ts";
 import { deleteLog } from "./upkeep/delete-log.ts";
 import { sealLog } from "./upkeep/seal-log.ts";
 import { settleLog } from "./upkeep/settle-log.ts";
