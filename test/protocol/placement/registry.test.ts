@@ -1,4 +1,4 @@
-/** The registry: one process's copy, read beside requests, and before those that come after a freeze (Y1 to Y6), and what operators write to it. */
+/** The registry: a process's copy, read beside and before requests (Y1 to Y6), and what operators write to it. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { MemoryMetadataStore } from "../../../lib/adapters/memory/memory-metadata-store.ts";
 import { FencelineError, unavailable } from "../../../lib/protocol/errors.ts";
