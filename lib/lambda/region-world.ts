@@ -192,5 +192,6 @@ function reachable(registered: Required<Topology>, known: readonly BookieAddress
   return {
     bookies: () => registered.bookies().filter((one) => ids.has(one.id)),
     states: () => registered.states(),
+    whenCurrent: () => registered.whenCurrent(),
   };
 }

@@ -37,9 +37,9 @@ export interface ProcessPorts extends LogPorts {
 /** Adds what each process has of its own, once: what it knows of the registry, of reading and of bookies. */
 export function processPorts(world: ProcessWorld): ProcessPorts {
   const { bookiesAtStart, topology = (all) => all, placement = regionAware, ...given } = world;
-  const { clock, random, region } = given;
+  const { clock, random, region, trace } = given;
   const metadata = boundedMetadata(given.metadata, clock);
-  const registry = new Registry({ metadata, clock }, bookiesAtStart);
+  const registry = new Registry({ metadata, clock, trace }, bookiesAtStart);
   return {
     ...given,
     metadata,

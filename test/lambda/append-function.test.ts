@@ -12,7 +12,7 @@ function instance(w: LogWorld, name: string) {
   const { trace } = ports;
   const world = {
     region: ports.region,
-    ports: { ...ports, registry: { ready: async () => {} } },
+    ports: { ...ports, registry: { whenCurrent: () => undefined } },
     trace: {
       emit: trace.emit.bind(trace),
       follow: () => {},
