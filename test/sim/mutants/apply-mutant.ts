@@ -47,12 +47,8 @@ function changesOf(patch: Patch, sources: Declarations): Change[] {
   const declaration = declarationOf(patch, sources);
   const { fragment, place } = placeOf(patch, declaration, sources);
   const { path } = declaration.file;
-  const change = {
-    file: path,
-    start: place.start,
-    end: place.end,
-    text: replacement(patch, fragment, place),
-  };
+  const { start, end } = patch.to === "" ? withComma(place, declaration.file.text) : place;
+  const change = { file: path, start, end, text: replacement(patch, fragment, place) };
   return [change, ...(patch.uses ?? []).flatMap((name) => importOf(name, path, sources))];
 }
 

@@ -16,8 +16,9 @@ import { FencelineError } from "../../errors.ts";
 import type { SeqNum } from "../../ids.ts";
 import { limits } from "../../limits.ts";
 import { isWithin, type Moment, momentNow } from "../../moment.ts";
-import type { AppendAck, RecordInput } from "../operations.ts";
+import type { AppendAck } from "../operations.ts";
 import type { BatchProducer } from "../records/entry-batches.ts";
+import type { RecordInput } from "../records/record.ts";
 
 export interface PendingAppendFields {
   /** None: a control entry (rule 14). */

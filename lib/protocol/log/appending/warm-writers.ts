@@ -5,7 +5,7 @@
 import type { Clock } from "../../clock.ts";
 import type { LogIncarnation } from "../../ids.ts";
 import { limits } from "../../limits.ts";
-import type { LogIdentity } from "../opening/start-segment.ts";
+import type { LogIdentity } from "../log-identity.ts";
 import type { LogWriter } from "./log-writer.ts";
 
 export class WarmWriters {

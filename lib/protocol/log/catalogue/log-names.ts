@@ -10,7 +10,7 @@ import { type ItemKey, type LogItem, logKey, logNameKey } from "../../items.ts";
 import { limits } from "../../limits.ts";
 import { isWithin, momentNow } from "../../moment.ts";
 import type { Consistency, MetadataStore, Versioned } from "../../ports.ts";
-import { type LogIdentity, logNotFound } from "../opening/start-segment.ts";
+import { type LogIdentity, logNotFound } from "../log-identity.ts";
 
 /** Bounds the look-ups of one operation. */
 export type Ask = <A>(lookUp: () => Promise<A>) => Promise<A>;

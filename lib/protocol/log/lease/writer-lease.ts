@@ -23,12 +23,11 @@ import {
   type WriteToken,
 } from "../../ids.ts";
 import type { Version } from "../../items.ts";
-import type { Lease, LedgerTail } from "../../lease.ts";
+import type { Lease, LedgerTail, OwnerSilence } from "../../lease.ts";
 import { limits } from "../../limits.ts";
 import type { LeaseStore, VersionedLease, WriteAnswer } from "../../ports.ts";
 import { type Random, randomBelow } from "../../random.ts";
 import { pause, within } from "../../waiting.ts";
-import { afterAcquire } from "../ownership/owner-silence.ts";
 
 export interface LeasePorts {
   readonly leases: LeaseStore;
@@ -248,4 +247,9 @@ function heldByAnother(log: LogIncarnation, found: VersionedLease | undefined): 
     sideEffects: "none",
     details: { phase: "waiting-for-lease", retry_after_ms: limits.leaseRenewAheadMs },
   });
+}
+
+/** What an acquire leaves of it: failures end there, that the owner was found alive does not. */
+export function afterAcquire(silence: OwnerSilence | undefined): Pick<Lease, "ownerSilence"> {
+  return silence?.lived === undefined ? {} : { ownerSilence: { ...silence, failures: 0, recent: [] } };
 }
