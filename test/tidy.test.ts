@@ -4,11 +4,13 @@ import { describe, expect, test } from "vitest";
 import { CPU_BOUND } from "./cpu-bound.ts";
 import { decisionNumbers, documentLinks, documentPaths, scriptPaths } from "./tidy/documents.ts";
 import { importDirections } from "./tidy/import-directions.ts";
+import { paragraphLengths } from "./tidy/paragraphs.ts";
+import { picturesInDocuments } from "./tidy/pictures.ts";
 import { protocolPurity, silentLibrary } from "./tidy/protocol-purity.ts";
 import { deadFiles, type TestOnly } from "./tidy/reachability.ts";
 import { type Rule, readRepository } from "./tidy/repository.ts";
 import { exportShapes, fileNames } from "./tidy/shape.ts";
-import { fileLengths, functionLengths, lineLengths } from "./tidy/sizes.ts";
+import { fileLengths, functionLengths, lineLengths, longestFiles } from "./tidy/sizes.ts";
 import { foreignWords, machinePaths, unfinishedMarks } from "./tidy/wording.ts";
 
 /** Files under lib that only tests reach: path, and why it stays. An entry no longer needed fails. */
@@ -32,6 +34,8 @@ const rules: Readonly<Record<string, Rule>> = {
   "no paths of one machine": machinePaths,
   "no marks of unfinished work": unfinishedMarks,
   "no words that are not about the product": foreignWords,
+  "paragraphs of documents are short": paragraphLengths,
+  "documents name their subjects and use terms": picturesInDocuments,
   "links in documents lead somewhere": documentLinks,
   "paths and scripts that documents name exist": documentPaths,
   "decisions are numbered and listed": decisionNumbers,
@@ -46,6 +50,13 @@ describe("the repository", () => {
     for (const path of ["package.json", "lib/protocol/ports.ts", "test/tidy.test.ts", ".ci/run"]) {
       expect(paths).toContain(path);
     }
+  });
+
+  test("its longest files are known", () => {
+    const longest = longestFiles(files, 10);
+    expect(longest).toHaveLength(10);
+    // biome-ignore lint/suspicious/noConsole: shown on purpose, also while nothing is wrong.
+    console.info(`The longest files of the product:\n${longest.join("\n")}`);
   });
 
   test.each(Object.entries(rules))("%s", CPU_BOUND, (_, rule) => {

@@ -16,7 +16,8 @@ import type { AddedEntry } from "../../ledger/pending-adds.ts";
 import type { WriterStart } from "../../ledger/writer-start.ts";
 import { limits } from "../../limits.ts";
 import type { Signal } from "../../waiting.ts";
-import type { LeftSegment, LogIdentity, OpenedSegment } from "../opening/start-segment.ts";
+import type { LogIdentity } from "../log-identity.ts";
+import type { LeftSegment, OpenedSegment } from "../opening/start-segment.ts";
 import { appendLimits } from "../records/append-limits.ts";
 import { unknownOutcome } from "./append-errors.ts";
 import type { PendingAppend } from "./pending-appends.ts";
@@ -86,7 +87,7 @@ export class ActiveSegment {
 
   /** Appends that are in flight, for the caller that must give up on them. */
   get inFlight(): readonly PendingAppend[] {
-    return this.#inFlight.flatMap(appendsOf);
+    return [...this.#refused, ...this.#inFlight].flatMap(appendsOf);
   }
 
   /** Sends the appends, which together fit one entry, or puts them in line to be refused. */

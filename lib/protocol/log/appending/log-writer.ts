@@ -22,9 +22,11 @@ import type { Deadline } from "../../deadline.ts";
 import { FencelineError } from "../../errors.ts";
 import type { BookieId } from "../../ids.ts";
 import { limits } from "../../limits.ts";
-import { pause, Signal } from "../../waiting.ts";
+import { backoff, pause, Signal } from "../../waiting.ts";
 import { WriterTenure } from "../lease/writer-tenure.ts";
+import type { LogIdentity } from "../log-identity.ts";
 import { type AppendAnswer, failed, type LogPorts } from "../log-ports.ts";
+import { leaseLost, notOwner } from "../opening/not-the-writer.ts";
 import {
   boundedOpening,
   type Opening,
@@ -33,19 +35,18 @@ import {
   rollSegment,
   type TakeoverPermit,
 } from "../opening/open-segment.ts";
-import type { LogIdentity, OpenedSegment } from "../opening/start-segment.ts";
+import type { OpenedSegment } from "../opening/start-segment.ts";
 import type { AppendRequest } from "../operations.ts";
-import { restartPause } from "../restart-pause.ts";
+import type { RecordsAt } from "../reading/read-records.ts";
 import { ActiveSegment } from "./active-segment.ts";
 import { checkAppend } from "./append-checks.ts";
 import { batchProducer } from "./append-content.ts";
-import { leaseLost, notOwner, withoutEffect } from "./append-errors.ts";
+import { withoutEffect } from "./append-errors.ts";
 import { decideAppends } from "./decide-appends.ts";
 import { judgeRefusal } from "./judge-refusal.ts";
 import { AppendQueue, appendDeadline, PendingAppend } from "./pending-appends.ts";
 import type { RefusedAppend } from "./place-appends.ts";
 import { SealedRefusals } from "./refuse-waiting.ts";
-import type { RecordsAt } from "./seq-num-mismatch.ts";
 
 /** `avoid`: bookies that failed the last segment. */
 type WriterState =
@@ -240,7 +241,7 @@ export class LogWriter {
           break;
         }
       }
-      await restartPause(this.ports, attempt);
+      await backoff(this.ports, attempt);
     }
     this.#queue.dropAnswered(); // what came later is tried again
     return { kind: "cold", avoid };
@@ -283,7 +284,7 @@ export class LogWriter {
   async #decide(segment: ActiveSegment): Promise<WriterState> {
     await this.#answered(segment);
     const restarts = this.#queue.restart(await decideAppends(this.ports, this.log, segment));
-    if (restarts > 0) await restartPause(this.ports, restarts);
+    if (restarts > 0) await backoff(this.ports, restarts);
     return { kind: "cold", avoid: segment.writer.suspects };
   }
 

@@ -12,16 +12,18 @@
  *     process was frozen, and meanwhile the log may have forgotten that another attempt is recorded.
  * PA3 The queue is bounded: an append that does not fit is refused at once.
  */
+import type { Clock, Timer } from "../../clock.ts";
 import { Deadline } from "../../deadline.ts";
 import { FencelineError } from "../../errors.ts";
 import type { SeqNum } from "../../ids.ts";
 import { limits } from "../../limits.ts";
-import type { Clock, Timer } from "../../ports.ts";
 import { type AppendAnswer, failed } from "../log-ports.ts";
+import { notOwner } from "../opening/not-the-writer.ts";
 import type { TakeoverPermit } from "../opening/open-segment.ts";
-import type { AppendAck, RecordInput } from "../operations.ts";
+import type { AppendAck } from "../operations.ts";
 import type { BatchProducer } from "../records/entry-batches.ts";
-import { notOwner, tooManyRestarts } from "./append-errors.ts";
+import type { RecordInput } from "../records/record.ts";
+import { tooManyRestarts } from "./append-errors.ts";
 
 /** How long the caller of an append waits for its answer, from its arrival on. */
 export function appendDeadline(

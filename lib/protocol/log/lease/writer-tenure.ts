@@ -11,16 +11,17 @@
  *    requests, so a frozen process that thaws finds out at its next use; what it sends before then belongs
  *    to its own tenure or is fenced.
  */
+import type { Timer } from "../../clock.ts";
 import { Age } from "../../deadline.ts";
 import type { BookieId } from "../../ids.ts";
 import type { LedgerTail } from "../../lease.ts";
 import { freshStart, type WriterStart } from "../../ledger/writer-start.ts";
 import { limits } from "../../limits.ts";
-import type { Timer } from "../../ports.ts";
-import { leaseLost } from "../appending/append-errors.ts";
+import type { LogIdentity } from "../log-identity.ts";
 import type { LogPorts, RegionLeases } from "../log-ports.ts";
+import { leaseLost } from "../opening/not-the-writer.ts";
 import { resumeSegment } from "../opening/resume-segment.ts";
-import type { LeftSegment, LogIdentity, OpenedSegment } from "../opening/start-segment.ts";
+import type { LeftSegment, OpenedSegment } from "../opening/start-segment.ts";
 import {
   acquireLease,
   type CannotOwn,

@@ -17,6 +17,7 @@ import type { LedgerWriter } from "../../ledger/ledger-writer.ts";
 import { recoverLedger } from "../../ledger/recover-ledger.ts";
 import type { ClosedLedger } from "../../ledger-metadata.ts";
 import { limits } from "../../limits.ts";
+import { backoff } from "../../waiting.ts";
 import { completeSegment } from "../chain/complete-segment.ts";
 import {
   type Before,
@@ -26,22 +27,15 @@ import {
   segmentEnd,
 } from "../chain/segment-end.ts";
 import { type EndAt, lastItem, type SegmentAt } from "../chain/segments.ts";
+import { type LogIdentity, logNotFound } from "../log-identity.ts";
 import type { LogPorts } from "../log-ports.ts";
 import { restoreProducers } from "../producers/restore-producers.ts";
-import { restartPause } from "../restart-pause.ts";
-import {
-  type LogIdentity,
-  logNotFound,
-  numberAfter,
-  type OpenedSegment,
-  type SegmentPlace,
-  startSegment,
-} from "./start-segment.ts";
+import { numberAfter, type OpenedSegment, type SegmentPlace, startSegment } from "./start-segment.ts";
 
-/** That a log may be taken over from the region that owns it, for a caller who found its owner out of reach. */
+/** That a log may be taken over from its owner, for a caller who found that owner out of reach. */
 export interface TakeoverPermit {
   readonly from: Region;
-  /** Of that caller. The reason for the takeover was found since it began, and allows nothing after its end. */
+  /** Of that caller. The reason for the takeover was found since it began, and allows nothing after it. */
   readonly deadline: Deadline;
 }
 
@@ -64,12 +58,12 @@ export type Opening =
   /** Nothing can be appended any more; `tail` is the end. */
   | { readonly kind: "sealed"; readonly tail: SeqNum };
 
-/** Throws `log_not_found`, `not_ready` when rivals keep getting ahead, or what recovery and the ports throw. */
+/** Throws `log_not_found`, `not_ready` if rivals keep getting ahead, or what recovery and the ports throw. */
 export async function openSegment(ports: LogPorts, log: LogIdentity, request: OpenRequest): Promise<Opening> {
   let reason = "";
   let takenFrom: LedgerId | undefined;
   for (let restart = 0; restart <= limits.appendRestartsMax; restart++) {
-    if (restart > 0) await restartPause(ports, restart);
+    if (restart > 0) await backoff(ports, restart);
     if (request.isLate()) break;
     const last = await lastItem(ports.metadata, log.log, "consistent");
     if (request.isLate()) break;

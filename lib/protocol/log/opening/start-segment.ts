@@ -9,7 +9,7 @@
  * G3 A ledger that did not win, or whose win did not pass the check, is abandoned and never written to (27).
  *    Its item may turn up at any later time, as the item of a DELETED ledger (28).
  */
-import { FencelineError, unavailable } from "../../errors.ts";
+import { unavailable } from "../../errors.ts";
 import {
   type BookieId,
   type LedgerId,
@@ -23,13 +23,12 @@ import type { LedgerTail } from "../../lease.ts";
 import { type CreatedLedger, createLedger } from "../../ledger/create-ledger.ts";
 import { abandonLedger } from "../../ledger/delete-ledger.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
-import type { LedgerDigest, Versioned } from "../../ports.ts";
+import type { Versioned } from "../../ports.ts";
+import type { LedgerDigest } from "../../replication.ts";
 import { type UpdatePorts, updateItem } from "../../update-item.ts";
+import { type LogIdentity, logNotFound } from "../log-identity.ts";
 import type { ProducerTable } from "../producers/producer-table.ts";
 import type { ProducersIn } from "../producers/restore-producers.ts";
-
-/** What of a log never changes. */
-export type LogIdentity = Pick<LogItem, "name" | "log" | "config">;
 
 /** Where the next segment goes (rule 24). */
 export interface SegmentPlace {
@@ -58,7 +57,7 @@ export interface OpenedSegment {
   readonly tail?: LedgerTail;
 }
 
-/** A segment as its writer left it, with every add acknowledged: where the next one may go on (rules 18, 19). */
+/** A segment as its writer left it, with every add acknowledged: the next one may go on there (18, 19). */
 export type LeftSegment = OpenedSegment & { readonly tail: LedgerTail };
 
 /** The same of a segment that its opener has sent nothing to. */
@@ -202,10 +201,4 @@ function ledgerDigest(ports: LedgerPorts, log: LogIdentity): LedgerDigest {
     keyHex += ports.random.uint32().toString(16).padStart(8, "0");
   }
   return { type: "hmac-sha256", keyHex };
-}
-
-export function logNotFound(log: Pick<LogItem, "name">): FencelineError {
-  return new FencelineError("log_not_found", {
-    message: `there is no log ${JSON.stringify(log.name)}; create it first`,
-  });
 }

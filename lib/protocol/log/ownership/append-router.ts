@@ -30,8 +30,8 @@ import { pause } from "../../waiting.ts";
 import { forwardedUnknown, ownerSilent } from "../appending/append-errors.ts";
 import type { LogWriter } from "../appending/log-writer.ts";
 import { lastItem } from "../chain/segments.ts";
+import type { LogIdentity } from "../log-identity.ts";
 import { type AppendAnswer, answerOf, failed, type LogPorts } from "../log-ports.ts";
-import type { LogIdentity } from "../opening/start-segment.ts";
 import type { AppendRequest } from "../operations.ts";
 import { OwnerCalls } from "./owner-calls.ts";
 import { OwnerEvidence } from "./owner-evidence.ts";
@@ -134,7 +134,7 @@ export class AppendRouter {
     }
   }
 
-  /** By this region's writer. `takeFrom`: the owner that the log may be taken over from for this append (F3). */
+  /** By this region's writer. `takeFrom`: the owner that it may take the log over from (F3). */
   async #write({ log, request, writer, deadline }: Routed, takeFrom?: Region): Promise<AppendAnswer> {
     deadline.check();
     const permit = takeFrom === undefined ? undefined : { from: takeFrom, deadline };

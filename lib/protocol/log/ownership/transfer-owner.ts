@@ -20,19 +20,21 @@
  *    the ledger is closed cleanly (rule 9).
  * H2 The next owner releases its lease cleanly: its first append goes on in the fresh ledger.
  */
+import type { Clock } from "../../clock.ts";
 import { Deadline } from "../../deadline.ts";
 import { FencelineError } from "../../errors.ts";
 import type { LogIncarnation, Region } from "../../ids.ts";
 import { LedgerWriter } from "../../ledger/ledger-writer.ts";
 import { limits } from "../../limits.ts";
-import type { Clock } from "../../ports.ts";
-import { pause, within } from "../../waiting.ts";
-import { notOwnedHere, ownerSilent } from "../appending/append-errors.ts";
+import { checkRegion, knownRegions } from "../../placement/known-region.ts";
+import { backoff, pause, within } from "../../waiting.ts";
+import { ownerSilent } from "../appending/append-errors.ts";
 import type { LogWriter } from "../appending/log-writer.ts";
-import { checkRegion, knownRegions } from "../catalogue/prefer-region.ts";
-import { lastItem } from "../chain/segments.ts";
+import { ownershipOf } from "../chain/ownership-of.ts";
 import { WriterTenure } from "../lease/writer-tenure.ts";
+import type { LogIdentity } from "../log-identity.ts";
 import type { LogPorts, OwnerAnswer, OwnerRequest, TakeOverRequest } from "../log-ports.ts";
+import { notOwnedHere } from "../opening/not-the-writer.ts";
 import {
   boundedOpening,
   logSealed,
@@ -41,9 +43,8 @@ import {
   openSegment,
   type TakeoverPermit,
 } from "../opening/open-segment.ts";
-import { type LogIdentity, leftUntouched, type OpenedSegment } from "../opening/start-segment.ts";
+import { leftUntouched, type OpenedSegment } from "../opening/start-segment.ts";
 import type { Ownership } from "../operations.ts";
-import { restartPause } from "../restart-pause.ts";
 import type { OwnerCalls } from "./owner-calls.ts";
 import { ownerLimits } from "./owner-limits.ts";
 
@@ -77,7 +78,7 @@ export class OwnerTransfer {
     private readonly calls: OwnerCalls,
   ) {}
 
-  /** Resolves once this process is not handing the log over; an append that looks again then may write to it. */
+  /** Resolves once this process is not handing the log over: an append looks again then who owns it. */
   async ended({ log }: LogIdentity): Promise<void> {
     for (let under = this.#leaving.get(log); under !== undefined; under = this.#leaving.get(log)) {
       await under.catch(() => {});
@@ -104,7 +105,7 @@ export class OwnerTransfer {
         if (!(error instanceof FencelineError) || !(error.retryable || error.code === "fenced")) throw error;
         reason = error;
       }
-      await restartPause(this.ports, Math.min(attempt, 4));
+      await backoff(this.ports, Math.min(attempt, 4));
     }
     throw new FencelineError("not_ready", {
       message: `log ${log.name}: region ${to} did not become its owner in time; ask who owns it, try again`,
@@ -232,17 +233,6 @@ export class OwnerTransfer {
   }
 }
 
-/** Read consistently. Throws `log_sealed`: a log with an end has no owner any more. */
-export async function ownershipOf(ports: Pick<LogPorts, "metadata">, log: LogIdentity): Promise<Ownership> {
-  const last = await lastItem(ports.metadata, log.log, "consistent");
-  if (last === undefined) return {};
-  if (last.kind === "segment") return { owner: last.item.ownerRegion, epoch: last.item.number };
-  throw new FencelineError("log_sealed", {
-    message: `log ${log.name} was sealed at ${last.first}; no region owns it any more`,
-    details: { tail: last.first },
-  });
-}
-
 function stillWriting(logName: string): FencelineError {
   return new FencelineError("not_ready", {
     message: `log ${logName}: appends under way take too long; the log stays with its owner; try again`,
@@ -285,8 +275,8 @@ async function closeCleanly(ports: LogPorts, left: OpenedSegment, lease: WriterT
 }
 
 /**
- * The next owner's part. A process that was frozen past the permit's deadline takes nothing from an owner that
- * goes on. Throws what the lease and openings throw, `not_owner` and `log_sealed`.
+ * The next owner's part. A process that was frozen past the permit's deadline takes nothing from an owner
+ * that goes on. Throws what the lease and openings throw, `not_owner` and `log_sealed`.
  */
 export async function takeOver(
   ports: LogPorts,
