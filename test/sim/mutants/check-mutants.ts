@@ -1,10 +1,10 @@
 /** Says which mutants no longer find what they change. Runs nothing. */
-import { allMutants } from "./all-mutants.ts";
+import { everyVersion } from "./all-mutants.ts";
 import { applyMutant } from "./apply-mutant.ts";
 
 /** One text for each mutant that does not apply, with what was found in its place. */
 export function mutantsThatDoNotApply(): string[] {
-  return allMutants.flatMap((mutant) => {
+  return everyVersion.flatMap((mutant) => {
     try {
       applyMutant(mutant);
       return [];
@@ -18,6 +18,6 @@ export function mutantsThatDoNotApply(): string[] {
 export function checkMutants(say: (line: string) => void): number {
   const faults = mutantsThatDoNotApply();
   for (const fault of faults) say(`${fault}\n`);
-  say(`${allMutants.length - faults.length} of ${allMutants.length} mutants apply`);
+  say(`${everyVersion.length - faults.length} of ${everyVersion.length} mutants apply`);
   return faults.length === 0 ? 0 : 1;
 }
