@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { CPU_BOUND } from "./cpu-bound.ts";
 import { decisionNumbers, documentLinks, documentPaths, scriptPaths } from "./tidy/documents.ts";
 import { importDirections } from "./tidy/import-directions.ts";
+import { importCircles, upwardImports } from "./tidy/import-graph.ts";
 import { protocolPurity, silentLibrary } from "./tidy/protocol-purity.ts";
 import { deadFiles, type TestOnly } from "./tidy/reachability.ts";
 import { type Rule, readRepository } from "./tidy/repository.ts";
@@ -20,6 +21,8 @@ const testOnly: TestOnly = {
 
 const rules: Readonly<Record<string, Rule>> = {
   "imports go from roots to surface and adapters, to formats, to the protocol": importDirections,
+  "no circle of imports in lib, types included": importCircles,
+  "the folders of the log import downward only": upwardImports,
   "lib/protocol sees no clock, chance, timer, host or locale": protocolPurity,
   "only lib/cli writes to the console": silentLibrary,
   "files are short": fileLengths,
