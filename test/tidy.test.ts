@@ -5,6 +5,8 @@ import { CPU_BOUND } from "./cpu-bound.ts";
 import { decisionNumbers, documentLinks, documentPaths, scriptPaths } from "./tidy/documents.ts";
 import { importDirections } from "./tidy/import-directions.ts";
 import { importCircles, upwardImports } from "./tidy/import-graph.ts";
+import { paragraphLengths } from "./tidy/paragraphs.ts";
+import { picturesInDocuments } from "./tidy/pictures.ts";
 import { protocolPurity, silentLibrary } from "./tidy/protocol-purity.ts";
 import { deadFiles, type TestOnly } from "./tidy/reachability.ts";
 import { type Rule, readRepository } from "./tidy/repository.ts";
@@ -35,6 +37,8 @@ const rules: Readonly<Record<string, Rule>> = {
   "no paths of one machine": machinePaths,
   "no marks of unfinished work": unfinishedMarks,
   "no words that are not about the product": foreignWords,
+  "paragraphs of documents are short": paragraphLengths,
+  "documents name their subjects and use terms": picturesInDocuments,
   "links in documents lead somewhere": documentLinks,
   "paths and scripts that documents name exist": documentPaths,
   "decisions are numbered and listed": decisionNumbers,
