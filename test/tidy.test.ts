@@ -10,6 +10,7 @@ import {
   scriptPaths,
 } from "./tidy/documents.ts";
 import { importDirections } from "./tidy/import-directions.ts";
+import { importCircles, upwardImports } from "./tidy/import-graph.ts";
 import { paragraphLengths } from "./tidy/paragraphs.ts";
 import { picturesInDocuments } from "./tidy/pictures.ts";
 import { protocolPurity, silentLibrary } from "./tidy/protocol-purity.ts";
@@ -28,6 +29,8 @@ const testOnly: TestOnly = {
 
 const rules: Readonly<Record<string, Rule>> = {
   "imports go from roots to surface and adapters, to formats, to the protocol": importDirections,
+  "no circle of imports in lib, types included": importCircles,
+  "the folders of the log import downward only": upwardImports,
   "lib/protocol sees no clock, chance, timer, host or locale": protocolPurity,
   "only lib/cli writes to the console": silentLibrary,
   "files are short": fileLengths,
