@@ -156,8 +156,10 @@ export interface Bookies {
 /** The bookies that new ensembles may use, as this process knows. Never asked for a member's place. */
 export interface Topology {
   bookies(): readonly BookieAddress[];
-  /** What operators say; whoever is not named is writable, or accepting. Absent: nobody says anything. */
+  /** What operators say. Without a word a bookie is writable, a region accepting. Absent: no words. */
   states?(): TopologyStates;
+  /** Before a request uses it: resolves when it is current, or as current as can be had. Never rejects. */
+  whenCurrent?(): Promise<void> | undefined;
 }
 
 // ---------- Metadata: items in partitions, each changed by one conditional write.

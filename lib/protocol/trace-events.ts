@@ -121,4 +121,6 @@ export type TraceEvent =
       readonly wins: readonly (readonly [DistanceClass, number])[];
       readonly elapsedMs: number;
     }
+  /** A process goes on with an older copy of the registry, or with none. */
+  | { readonly event: "registry-not-read"; readonly reason: string }
   | { readonly event: "log-alarm"; readonly log: LogIncarnation; readonly reason: string };

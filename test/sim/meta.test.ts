@@ -133,7 +133,7 @@ function isTitleOf(written: string, title: string): boolean {
 
 describe("mutants", CPU_BOUND, () => {
   test("what each one changes is there, once", () => {
-    expect(mutantsThatDoNotApply()).toEqual([]);
+    expect(mutantsThatDoNotApply(everyVersion)).toEqual([]);
   });
 
   test("their names are their own", () => {

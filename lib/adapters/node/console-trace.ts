@@ -36,6 +36,7 @@ const levelOf: Readonly<Record<TraceEvent["event"], Exclude<TraceLevel, "off">>>
   "ledger-abandoned": "info",
   "tail-settled": "info",
   "log-read": "debug",
+  "registry-not-read": "warn",
   "log-alarm": "error",
 };
 

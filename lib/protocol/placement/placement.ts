@@ -1,6 +1,6 @@
 /** Which bookies hold a ledger: the question, apart from the policy that answers it. */
+import type { Age } from "../deadline.ts";
 import type { BookieId, LedgerId, Region } from "../ids.ts";
-import type { Moment } from "../moment.ts";
 import type { BookieAddress, BookieState, RegionState } from "../place.ts";
 import type { Fragment, Replication } from "../replication.ts";
 
@@ -8,8 +8,8 @@ import type { Fragment, Replication } from "../replication.ts";
 export interface TopologyStates {
   readonly bookies: ReadonlyMap<BookieId, BookieState>;
   readonly regions: ReadonlyMap<Region, RegionState>;
-  /** When the reading of it began, by the process's own clocks. Absent: it is never old. */
-  readonly readAt?: Moment;
+  /** Counted from when the reading of it began. Absent: it is never old. */
+  readonly readAt?: Age;
 }
 
 export interface EnsembleRequest {

@@ -39,7 +39,7 @@ if (segment?.failure !== undefined) return;`,
         to: "",
       },
       {
-        in: "ActiveSegment.leave",
+        in: "ActiveSegment.#left",
         from: "this.#failure !== undefined || this.#inFlight.length > 0 || !this.writer.isClean",
         to: "this.#failure !== undefined",
       },
@@ -104,7 +104,7 @@ if (segment?.failure !== undefined) return;`,
   },
   {
     name: "one-tenure-for-all-entries",
-    breaks: "S25, rule 20: the content tells two holders apart",
+    breaks: "S25, rule 20: the content distinguishes two holders",
     patches: [
       {
         in: "WriterTenure.startOf",

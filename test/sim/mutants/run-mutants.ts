@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { runJobs } from "../workers.ts";
 import { allMutants } from "./all-mutants.ts";
-import { checkMutants } from "./check-mutants.ts";
+import { checkMutants, mutantsThatDoNotApply } from "./check-mutants.ts";
 import { SEEDS_MAX } from "./first-catch.ts";
 import { knownCatches } from "./known-catches.ts";
 import type { WrongVersion } from "./mutant.ts";
@@ -27,7 +27,7 @@ export async function runMutants(request: MutantsRequest, say: (line: string) =>
   if (unknown !== undefined)
     throw new RangeError(`no mutant ${unknown}; there are ${catchable.map(({ name }) => name).join(", ")}`);
   const mutants = catchable.filter(({ name }) => only === undefined || only.includes(name));
-  if (checkMutants(say) > 0) return 1;
+  if (mutantsThatDoNotApply(mutants).length > 0) return checkMutants(say, mutants);
   const seeds = new Map(Object.entries(knownCatches));
   let caught = 0;
   await runJobs(

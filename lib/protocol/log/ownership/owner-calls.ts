@@ -60,7 +60,7 @@ export class OwnerCalls {
   /** What a process learnt before it was frozen moves no log when it thaws: it counts as never said. */
   isAccepting(region: Region): boolean {
     const states = this.ports.topology.states?.();
-    if (states === undefined || isOld(this.ports.clock, states)) return true;
+    if (states === undefined || isOld(states)) return true;
     return (states.regions.get(region) ?? "accepting") === "accepting";
   }
 
