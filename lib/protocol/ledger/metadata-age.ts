@@ -1,7 +1,7 @@
 /**
  * The one clock assumption (rule 15): a process whose last consistent metadata read is older than a quarter
  * of the seal age acknowledges nothing and answers nothing until it has read again. Measured by both
- * clocks: the monotonic one of a frozen process may stand still, and a wall clock that went back proves nothing.
+ * clocks: a frozen process's monotonic one may stand still, and a wall clock that went back proves nothing.
  */
 import type { Clock } from "../clock.ts";
 import { Age } from "../deadline.ts";
