@@ -2,7 +2,13 @@
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { CPU_BOUND } from "./cpu-bound.ts";
-import { decisionNumbers, documentLinks, documentPaths, scriptPaths } from "./tidy/documents.ts";
+import {
+  decisionNumbers,
+  documentFileNames,
+  documentLinks,
+  documentPaths,
+  scriptPaths,
+} from "./tidy/documents.ts";
 import { importDirections } from "./tidy/import-directions.ts";
 import { importCircles, upwardImports } from "./tidy/import-graph.ts";
 import { paragraphLengths } from "./tidy/paragraphs.ts";
@@ -41,6 +47,7 @@ const rules: Readonly<Record<string, Rule>> = {
   "documents name their subjects and use terms": picturesInDocuments,
   "links in documents lead somewhere": documentLinks,
   "paths and scripts that documents name exist": documentPaths,
+  "source files that documents name by the end of their path exist": documentFileNames,
   "decisions are numbered and listed": decisionNumbers,
   "files that scripts name exist": scriptPaths,
 };
