@@ -1,7 +1,7 @@
 /**
  * What a function reports of itself: log lines, and metrics in the embedded format that CloudWatch reads
- * out of them. Fed by the protocol's trace and by what the function's own work says. Ids and reasons only: never a
- * record's bytes.
+ * out of them. Fed by the protocol's trace and by what the function's own work says. Ids and reasons only:
+ * never a record's bytes.
  */
 import { Logger } from "@aws-lambda-powertools/logger";
 import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
