@@ -1,7 +1,6 @@
 /** What a request says to the network, and what that says back: paths, queries, words. */
 import type { SideEffects } from "../protocol/errors.ts";
 import { NoAnswerError, NotSentError, type RequestError } from "./client-errors.ts";
-import type { WireFormat } from "./log-client.ts";
 
 export interface RequestFields {
   readonly method: "GET" | "PUT" | "POST" | "PATCH" | "DELETE";
@@ -52,7 +51,7 @@ const NOT_CONNECTED = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
-/** What fetch says of ports that it sends nothing to, whoever listens there. */
+/** What fetch says of ports that it sends nothing to, whatever listens there. */
 const BAD_PORT = "bad port";
 
 export function queryText(query: Readonly<Record<string, string | number | undefined>> = {}): string {
@@ -70,7 +69,7 @@ export function parsed(text: string): unknown {
   }
 }
 
-/** What people are told of such a word. */
+/** What such a word means, for people. */
 const MEANINGS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nobody listens there",
   ENOTFOUND: "there is no host of that name",
@@ -135,3 +134,5 @@ export interface HttpRequest {
   readonly body?: string;
   readonly signal: AbortSignal;
 }
+
+export type WireFormat = "utf8" | "base64";

@@ -69,7 +69,10 @@ function list(where: string | undefined): void {
   const files = readRepository(fileURLToPath(new URL("../..", import.meta.url)));
   const chosen = files.filter(({ path }) => where === undefined || isWithin(path, where.replace(/\/$/, "")));
   const all = picturesInComments(chosen);
-  if (where !== undefined) return all.forEach((one) => void process.stdout.write(`${one}\n`));
+  if (where !== undefined) {
+    process.stdout.write(all.map((one) => `${one}\n`).join(""));
+    return;
+  }
   const byFile = new Map<string, number>();
   for (const [path = ""] of all.map((one) => one.split(":"))) byFile.set(path, (byFile.get(path) ?? 0) + 1);
   for (const [path, count] of [...byFile].sort(([, a], [, b]) => b - a)) {

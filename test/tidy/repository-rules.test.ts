@@ -4,7 +4,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { decisionNumbers, documentLinks, documentPaths, scriptPaths } from "./documents.ts";
+import {
+  decisionNumbers,
+  documentFileNames,
+  documentLinks,
+  documentPaths,
+  scriptPaths,
+  whereIsWhat,
+} from "./documents.ts";
 import { paragraphLengths } from "./paragraphs.ts";
 import { picturesInComments, picturesInDocuments } from "./pictures.ts";
 import { deadFiles, type TestOnly } from "./reachability.ts";
@@ -72,6 +79,37 @@ describe("dead files", () => {
       [],
     );
     expect(judge({ "test/main.ts": "", ".ci/run": "node test/main.ts" })).toEqual([]);
+  });
+});
+
+describe("places that documents name", () => {
+  const code = {
+    "lib/a/b.ts": "export class Reader {\n  async read(): Promise<void> {}\n}\n\nexport function find() {}\n",
+  };
+
+  test("by the end of a path are there", () => {
+    const judge = (text: string) => documentFileNames(filesOf({ ...code, "docs/X.md": text }));
+    expect(judge("`a/b.ts`, b.ts and ../lib/a/b.ts")).toEqual([]);
+    expect(judge("`c/b.ts`")).toEqual(["docs/X.md: names c/b.ts, which no path ends with"]);
+  });
+
+  const table = (...rows: string[]) =>
+    whereIsWhat(
+      filesOf({
+        ...code,
+        "docs/ARCHITECTURE.md": ["## Where is what", "", "| what | where |", "| --- | --- |", ...rows].join(
+          "\n",
+        ),
+      }),
+    );
+
+  test("in the table of places have what is looked for", () => {
+    expect(table("| reading | `Reader.read`, `find` in `lib/a/b.ts` |")).toEqual([]);
+    expect(table("| reading | `Reader.write` in `lib/a/b.ts` |")).toHaveLength(1);
+    expect(table("| reading | `Writer` in `lib/a/b.ts` |")).toHaveLength(1);
+    expect(table("| reading | `Reader` in `lib/a/c.ts` |")).toHaveLength(2);
+    expect(table("| reading | `Reader` |")).not.toEqual([]);
+    expect(whereIsWhat(filesOf(code))).toHaveLength(1);
   });
 });
 

@@ -11,6 +11,7 @@
  *    requests, so a frozen process that thaws finds out at its next use; what it sends before then belongs
  *    to its own tenure or is fenced.
  */
+
 import type { Timer } from "../../clock.ts";
 import { Age } from "../../deadline.ts";
 import type { BookieId } from "../../ids.ts";
@@ -48,7 +49,7 @@ export class WriterTenure {
   #left: OpenedSegment | undefined;
   #isEntering = false;
   /** The last renewal that got no answer. */
-  #unknown: Age | undefined;
+  #unanswered: Age | undefined;
 
   constructor(
     private readonly ports: LogPorts,
@@ -58,7 +59,7 @@ export class WriterTenure {
   /** Whether the lease is to be kept before anything more is sent. */
   get isDue(): boolean {
     if (this.#held === undefined || !isRenewalDue(this.ports.clock, this.#held)) return false;
-    return this.#unknown?.isWithin(limits.leaseRenewAheadMs) !== true;
+    return this.#unanswered?.isWithin(limits.leaseRenewAheadMs) !== true;
   }
 
   /** The lease is this process's, or on its way to it: who lets go of it lets go of either. */
@@ -154,7 +155,7 @@ export class WriterTenure {
       return "lost";
     }
     if (renewal.kind === "unknown") {
-      this.#unknown = new Age(this.ports.clock);
+      this.#unanswered = new Age(this.ports.clock);
       return "kept";
     }
     this.#held = renewal.held;
