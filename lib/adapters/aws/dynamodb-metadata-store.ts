@@ -1,5 +1,5 @@
 /**
- * The global metadata table as one region's functions use it, in one of its two modes (design section 3).
+ * The global metadata table as one region's functions use it, in one of its two modes.
  *
  * M1 `strong`: every replica gives consistent reads and takes conditional writes. The nearest one is asked;
  *    one that does not answer makes way for the next, and is asked last for a while.
