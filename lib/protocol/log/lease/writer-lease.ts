@@ -26,7 +26,6 @@ import { limits } from "../../limits.ts";
 import type { Clock, LeaseStore, Random, Version, VersionedLease, WriteAnswer } from "../../ports.ts";
 import { randomBelow } from "../../random.ts";
 import { pause, within } from "../../waiting.ts";
-import { afterAcquire } from "../ownership/owner-silence.ts";
 
 export interface LeasePorts {
   readonly leases: LeaseStore;
@@ -164,7 +163,7 @@ async function take(
     wanted: false,
     ...(before?.tail === undefined ? {} : { tail: before.tail }),
     suspects: before?.suspects ?? [],
-    ...afterAcquire(before?.ownerSilence),
+    ...(before?.contest === undefined ? {} : { contest: before.contest }),
   };
   const token = newWriteToken(ports.random);
   sent.add(token);
