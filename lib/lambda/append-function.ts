@@ -3,8 +3,8 @@
  *
  * A1 Every pen is let go of before the answer leaves: the process may then stand still for ever, and a lease
  *    that it held would cost the next one a recovery (rules 17, 18).
- * A2 The registry is read when the process starts. What may open a segment waits once for that, not long; a
- *    reading that failed is begun anew by the next such call. Who asks whether this region lives never waits.
+ * A2 The registry is read when the process starts. The first request waits for that, not long; a question
+ *    whether this region lives never waits.
  * A3 After a defect nothing that was in memory is trusted: the next call meets new writers.
  */
 import { type AppendCall, decodeAppendCall } from "../adapters/aws/append-call.ts";
@@ -25,8 +25,6 @@ import type { RegionWorld } from "./region-world.ts";
 
 /** The answer does not wait longer for the pens; leases that were not let go of expire. */
 const RELEASE_WAIT_MS = 1_500;
-/** A2. After that the call goes on with the bookies that the deployment told of, which is as safe. */
-const REGISTRY_WAIT_MS = 1_000;
 
 export class AppendFunction {
   readonly #world: RegionWorld;
@@ -43,14 +41,13 @@ export class AppendFunction {
     world.trace.follow("hedges", () => world.ports.reads.counters.hedges);
     this.#append = this.#newAppends();
     this.#http = this.#newHttp();
-    world.registry.ready().catch(() => {}); // A2: the calls will find out
+    world.registry.whenCurrent(); // A2
   }
 
   /** One event, from API Gateway or from another function of the deployment. */
   async serve(event: unknown, context: Parameters<HttpAnswerer>[1]): Promise<unknown> {
     const { trace, ports } = this.#world;
     const startedMs = ports.clock.monotonicMs();
-    if (!asksWhetherAlive(event)) await this.#registryRead();
     const append = this.#append;
     try {
       return isHttpRequest(event) ? await this.#http(event, context) : await this.#answer(event);
@@ -126,16 +123,6 @@ export class AppendFunction {
     );
   }
 
-  /** A2 */
-  async #registryRead(): Promise<void> {
-    const { ports, registry, trace } = this.#world;
-    try {
-      await within(ports.clock, REGISTRY_WAIT_MS, "the registry", () => registry.ready());
-    } catch (error) {
-      trace.logger.warn("the registry was not read", error as Error);
-    }
-  }
-
   /** A3 */
   #onFault(error: unknown, where: string): void {
     const fault = error instanceof Error ? error : new Error(String(error));
@@ -156,9 +143,4 @@ export class AppendFunction {
       throw error;
     }
   }
-}
-
-/** A call that is not of any form is refused when it is decoded. */
-function asksWhetherAlive(event: unknown): boolean {
-  return typeof event === "object" && event !== null && "operation" in event && event.operation === "can-own";
 }

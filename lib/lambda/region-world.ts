@@ -43,7 +43,7 @@ export interface RegionWorld {
   readonly trace: FunctionTrace;
   readonly ports: LedgerPorts;
   /** Behind the topology of the ports. */
-  readonly registry: Pick<Registry, "ready" | "load">;
+  readonly registry: Pick<Registry, "whenCurrent" | "load">;
   readonly leases: LeaseStore;
   readonly appends: LambdaAppends;
   /** Bookies by region, as the deployment has them. */
@@ -69,7 +69,7 @@ export function regionWorld(
   const bookies = settings.bookies.map((one): BookieAddress => {
     return { id: bookieId(one.id), place: { region: regionOf(one.region), rack: one.rack } };
   });
-  const registry = new Registry({ metadata, clock }, bookies);
+  const registry = new Registry({ metadata, clock, trace }, bookies);
   const ports: LedgerPorts = {
     clock,
     random,
@@ -168,5 +168,6 @@ function reachable(registry: Registry, known: readonly BookieAddress[]): Topolog
   return {
     bookies: () => registry.bookies().filter((one) => ids.has(one.id)),
     states: () => registry.states(),
+    whenCurrent: () => registry.whenCurrent(),
   };
 }

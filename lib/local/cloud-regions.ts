@@ -3,12 +3,13 @@
  * that are added later are reached by the functions of the earlier ones, and the other way round.
  */
 import { present } from "../protocol/assert.ts";
+import type { Clock } from "../protocol/clock.ts";
 import { type Region, region } from "../protocol/ids.ts";
 import type { LogConfig } from "../protocol/items.ts";
 import { limits } from "../protocol/limits.ts";
-import type { Settler } from "../protocol/log/settler.ts";
+import type { Settler } from "../protocol/log/log-ports.ts";
 import { regionAware } from "../protocol/placement/region-aware.ts";
-import type { Clock, MetadataStore, Trace } from "../protocol/ports.ts";
+import type { MetadataStore, Trace } from "../protocol/ports.ts";
 import { within } from "../protocol/waiting.ts";
 import { cloudHealth } from "./cloud-health.ts";
 import type { StorageBookie } from "./cloud-storage.ts";

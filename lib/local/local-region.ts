@@ -2,9 +2,10 @@
 import { createApi } from "../api/api.ts";
 import type { ApiApp } from "../api/route.ts";
 import type { ApiOptions } from "../api/routing.ts";
+import type { Clock } from "../protocol/clock.ts";
 import type { LogAppends } from "../protocol/log/log-appends.ts";
-import type { AppendOperations, ReadOperations, RegionOperations } from "../protocol/log/operations.ts";
-import type { Clock } from "../protocol/ports.ts";
+import type { AppendOperations, ReadOperations } from "../protocol/log/operations.ts";
+import type { RegionOperations } from "../protocol/placement/region-operations.ts";
 import { within } from "../protocol/waiting.ts";
 import { LoopbackServer } from "./loopback-server.ts";
 import { RegionAudits } from "./region-audits.ts";

@@ -8,20 +8,21 @@
 import { NodeDigest } from "../adapters/node/node-digest.ts";
 import { SystemRandom } from "../adapters/node/system-random.ts";
 import { boundedMetadata } from "../protocol/bounded-metadata.ts";
+import type { Clock } from "../protocol/clock.ts";
 import { unavailable } from "../protocol/errors.ts";
 import type { Region } from "../protocol/ids.ts";
 import type { LedgerPorts } from "../protocol/ledger/ledger-ports.ts";
 import { LogAppends } from "../protocol/log/log-appends.ts";
-import type { RegionLeases } from "../protocol/log/log-ports.ts";
+import type { RegionLeases, Settler } from "../protocol/log/log-ports.ts";
 import { LogReads } from "../protocol/log/log-reads.ts";
-import type { ReadOperations, RegionOperations } from "../protocol/log/operations.ts";
-import type { Settler } from "../protocol/log/settler.ts";
+import type { ReadOperations } from "../protocol/log/operations.ts";
 import { Auditor } from "../protocol/log/upkeep/audit.ts";
 import { RegisteredRegions } from "../protocol/placement/operate-regions.ts";
 import type { Placement } from "../protocol/placement/placement.ts";
 import { Quarantine } from "../protocol/placement/quarantine.ts";
+import type { RegionOperations } from "../protocol/placement/region-operations.ts";
 import { Registry } from "../protocol/placement/registry.ts";
-import type { Clock, LeaseStore, MetadataStore, Trace } from "../protocol/ports.ts";
+import type { LeaseStore, MetadataStore, Trace } from "../protocol/ports.ts";
 import { ReadPolicy } from "../protocol/reads/read-policy.ts";
 import type { Distances } from "./distances.ts";
 import { gatedLeases, gatedMetadata } from "./gated-ports.ts";
@@ -103,7 +104,7 @@ function portsOf(world: SharedWorld, home: RegionSwitch, outgoing: Gate): Ledger
     trace,
     metadata,
     bookies: new RegionBookies({ bookies, from: home, outgoing, clock, distances }),
-    topology: new Registry({ metadata, clock }, known),
+    topology: new Registry({ metadata, clock, trace }, known),
     placement,
     reads: new ReadPolicy({ clock, random, place: { region: home.region } }),
     quarantine: new Quarantine({ clock, random }),

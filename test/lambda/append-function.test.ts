@@ -22,7 +22,7 @@ function instance(w: LogWorld, name: string) {
       flush: () => {},
     },
     appends: {},
-    registry: { ready: async () => {} },
+    registry: { whenCurrent: () => undefined },
   };
   const served = new AppendFunction(world as unknown as RegionWorld, name);
   return (text: string) => {

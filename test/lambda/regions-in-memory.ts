@@ -156,7 +156,7 @@ export class Regions {
         quarantine: new Quarantine({ clock, random }),
       },
       // Its topology stands still.
-      registry: { ready: async () => {}, load: async () => {} },
+      registry: { whenCurrent: () => undefined, load: async () => {} },
       leases,
       appends: this.#appends(),
       bookies: addresses,

@@ -29,19 +29,19 @@ import type { LedgerPorts } from "../../lib/protocol/ledger/ledger-ports.ts";
 import { LedgerReader } from "../../lib/protocol/ledger/ledger-reader.ts";
 import { LedgerWriter } from "../../lib/protocol/ledger/ledger-writer.ts";
 import { recoverLedger } from "../../lib/protocol/ledger/recover-ledger.ts";
-import type { LedgerMetadata, Replication } from "../../lib/protocol/ledger-metadata.ts";
+import type { LedgerMetadata } from "../../lib/protocol/ledger-metadata.ts";
 import type { BookieAddress } from "../../lib/protocol/place.ts";
 import { Quarantine } from "../../lib/protocol/placement/quarantine.ts";
 import type {
   Bookie,
   EntryStore,
-  LedgerDigest,
   MetadataStore,
   SealedEntry,
   StoreKey,
   StoreValue,
 } from "../../lib/protocol/ports.ts";
 import { ReadPolicy } from "../../lib/protocol/reads/read-policy.ts";
+import type { LedgerDigest, Replication } from "../../lib/protocol/replication.ts";
 import type { TraceEvent } from "../../lib/protocol/trace-events.ts";
 import { Faults } from "./faults.ts";
 import { inOrder } from "./in-order.ts";

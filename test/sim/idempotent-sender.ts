@@ -3,7 +3,7 @@
  * key. Each process of a client is a producer of a higher epoch; a batch that is given up begins a new epoch.
  */
 import { FencelineError, hasCode } from "../../lib/protocol/errors.ts";
-import type { ProducerStamp } from "../../lib/protocol/log/appending/append-content.ts";
+import type { ProducerStamp } from "../../lib/protocol/log/records/record.ts";
 import { pause } from "../../lib/protocol/waiting.ts";
 import type { Answer, Content } from "./history.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";

@@ -1,13 +1,8 @@
 /** A region's lease store as one of its processes sees it: the table at the end of a message path. */
 import type { LogIncarnation, Region, WriteToken } from "../../lib/protocol/ids.ts";
+import type { Version } from "../../lib/protocol/items.ts";
 import type { Lease, OwnerFailures } from "../../lib/protocol/lease.ts";
-import type {
-  LeaseStore,
-  Version,
-  VersionedFailures,
-  VersionedLease,
-  WriteAnswer,
-} from "../../lib/protocol/ports.ts";
+import type { LeaseStore, VersionedFailures, VersionedLease, WriteAnswer } from "../../lib/protocol/ports.ts";
 import type { LeaseTable } from "./lease-table.ts";
 import type { MessagePath } from "./message-path.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";

@@ -6,8 +6,8 @@
 import { unavailable } from "../../lib/protocol/errors.ts";
 import type { LogName, Region } from "../../lib/protocol/ids.ts";
 import { LogAppends } from "../../lib/protocol/log/log-appends.ts";
+import type { Settler } from "../../lib/protocol/log/log-ports.ts";
 import { LogReads } from "../../lib/protocol/log/log-reads.ts";
-import type { Settler } from "../../lib/protocol/log/settler.ts";
 import { within } from "../../lib/protocol/waiting.ts";
 import { callFunctions } from "./function-calls.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";

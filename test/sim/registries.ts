@@ -62,6 +62,10 @@ class RememberedRegistry implements Topology {
     if (this.told[0] !== states) this.told = [states, ...this.told].slice(0, COPIES);
     return states;
   }
+
+  whenCurrent(): Promise<void> | undefined {
+    return this.registry.whenCurrent();
+  }
 }
 
 /** Whether new copies may go to this bookie, by what a process was told. */

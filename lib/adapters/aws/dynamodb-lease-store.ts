@@ -10,14 +10,9 @@ import {
   encodeOwnerFailures,
 } from "../../formats/lease-format.ts";
 import type { LogIncarnation, Region, WriteToken } from "../../protocol/ids.ts";
+import type { Version } from "../../protocol/items.ts";
 import type { Lease, OwnerFailures } from "../../protocol/lease.ts";
-import type {
-  LeaseStore,
-  Version,
-  VersionedFailures,
-  VersionedLease,
-  WriteAnswer,
-} from "../../protocol/ports.ts";
+import type { LeaseStore, VersionedFailures, VersionedLease, WriteAnswer } from "../../protocol/ports.ts";
 import { getRow, putRow, type RowKey, type Table } from "./table-rows.ts";
 
 export class DynamoDbLeaseStore implements LeaseStore {

@@ -7,14 +7,9 @@ import {
 } from "../../formats/lease-format.ts";
 import { decodeVersioned } from "../../formats/version-format.ts";
 import type { LogIncarnation, Region, WriteToken } from "../../protocol/ids.ts";
+import type { Version } from "../../protocol/items.ts";
 import type { Lease, OwnerFailures } from "../../protocol/lease.ts";
-import type {
-  LeaseStore,
-  Version,
-  VersionedFailures,
-  VersionedLease,
-  WriteAnswer,
-} from "../../protocol/ports.ts";
+import type { LeaseStore, VersionedFailures, VersionedLease, WriteAnswer } from "../../protocol/ports.ts";
 import { openLevelDatabase } from "./level-database.ts";
 import { SyncedBatches } from "./synced-batches.ts";
 import { conditionalWrite } from "./versioned-bytes.ts";

@@ -6,14 +6,9 @@ import {
   encodeOwnerFailures,
 } from "../../formats/lease-format.ts";
 import type { LogIncarnation, Region, WriteToken } from "../../protocol/ids.ts";
+import type { Version } from "../../protocol/items.ts";
 import type { Lease, OwnerFailures } from "../../protocol/lease.ts";
-import type {
-  LeaseStore,
-  Version,
-  VersionedFailures,
-  VersionedLease,
-  WriteAnswer,
-} from "../../protocol/ports.ts";
+import type { LeaseStore, VersionedFailures, VersionedLease, WriteAnswer } from "../../protocol/ports.ts";
 import { type Cell, matches, nextCell } from "./versioned-cell.ts";
 
 export class MemoryLeaseStore implements LeaseStore {

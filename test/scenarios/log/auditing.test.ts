@@ -8,7 +8,7 @@ import { limits } from "../../../lib/protocol/limits.ts";
 import { Auditor } from "../../../lib/protocol/log/upkeep/audit.ts";
 import { auditLedger } from "../../../lib/protocol/log/upkeep/audit-ledger.ts";
 import { auditLimits } from "../../../lib/protocol/log/upkeep/audit-limits.ts";
-import type { RegionState } from "../../../lib/protocol/placement/placement.ts";
+import type { RegionState } from "../../../lib/protocol/place.ts";
 import { LOG, type LogClient, LogWorld } from "./log-world.ts";
 
 const east = region("east");

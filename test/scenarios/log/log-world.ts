@@ -33,10 +33,11 @@ import type {
   LogPorts,
   RegionAppends,
   RegionLeases,
+  Settler,
 } from "../../../lib/protocol/log/log-ports.ts";
 import { LogReads } from "../../../lib/protocol/log/log-reads.ts";
-import type { AppendAck, ReadAnswer, RecordInput } from "../../../lib/protocol/log/operations.ts";
-import type { Settler } from "../../../lib/protocol/log/settler.ts";
+import type { AppendAck, ReadAnswer } from "../../../lib/protocol/log/operations.ts";
+import type { RecordInput } from "../../../lib/protocol/log/records/record.ts";
 import { auditSegments } from "../../../lib/protocol/log/upkeep/audit-segments.ts";
 import type { LeaseStore, MetadataStore } from "../../../lib/protocol/ports.ts";
 import { World, type WorldFields } from "../world.ts";

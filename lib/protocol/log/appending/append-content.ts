@@ -2,24 +2,13 @@
  * Who an append says it is from, in the form that goes into entries: with a checksum of its records, so that
  * a batch under a seq or key that came before is told from a repetition.
  */
+import type { Clock } from "../../clock.ts";
 import { entryId, ledgerId, NO_ENTRY, seqNum, tenure } from "../../ids.ts";
-import type { Clock, Digest, EntryHeader } from "../../ports.ts";
-import type { AppendRequest, RecordInput } from "../operations.ts";
+import type { Digest, EntryHeader } from "../../ports.ts";
+import type { AppendRequest } from "../operations.ts";
 import type { BatchProducer } from "../records/entry-batches.ts";
+import type { RecordInput } from "../records/record.ts";
 import { encodeRecordSet } from "../records/record-set.ts";
-
-/**
- * Makes an append idempotent: the log takes a batch only if its seq follows the producer's last one, and
- * answers a repeated batch with the positions that it has.
- */
-export interface ProducerStamp {
-  /** 1 to appendLimits.producerIdLengthMax printable ASCII characters, no spaces. */
-  readonly id: string;
-  /** Grows with each restart of a producer that keeps its id: older epochs are refused from then on. */
-  readonly epoch: number;
-  /** Of the batch's first record: 0 in a new epoch, then dense, one for each record. */
-  readonly seq: number;
-}
 
 type Sender = Pick<AppendRequest, "producer" | "idempotencyKey" | "records">;
 

@@ -7,7 +7,7 @@ import { ledgerKey } from "../../items.ts";
 import { readCopies } from "../../ledger/decide-entries.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { lastAtOrBelow } from "../chain/segments.ts";
-import type { LogIdentity } from "../opening/start-segment.ts";
+import type { LogIdentity } from "../log-identity.ts";
 import type { AppendAck } from "../operations.ts";
 import type { KnownBatch } from "../producers/producer-table.ts";
 

@@ -8,12 +8,14 @@
 import { present, unreachable } from "../../assert.ts";
 import { FencelineError } from "../../errors.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
-import type { LogIdentity, OpenedSegment } from "../opening/start-segment.ts";
+import type { LogIdentity } from "../log-identity.ts";
+import type { OpenedSegment } from "../opening/start-segment.ts";
 import type { AppendAck } from "../operations.ts";
+import type { RecordsAt } from "../reading/read-records.ts";
 import { duplicateAck } from "./duplicate-ack.ts";
 import type { AppendVerdict } from "./pending-append.ts";
 import type { RefusedAppend } from "./place-appends.ts";
-import { type RecordsAt, seqNumMismatch } from "./seq-num-mismatch.ts";
+import { seqNumMismatch } from "./seq-num-mismatch.ts";
 
 export type RefusalVerdict = AppendVerdict | { readonly kind: "superseded"; readonly reason: FencelineError };
 

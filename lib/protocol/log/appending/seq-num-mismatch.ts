@@ -11,19 +11,11 @@
 import { sameBytes } from "../../entry.ts";
 import { FencelineError } from "../../errors.ts";
 import type { SeqNum } from "../../ids.ts";
-import type { LogIdentity } from "../opening/start-segment.ts";
-import type { LogRecord, RecordInput, RecordPosition } from "../operations.ts";
+import type { LogIdentity } from "../log-identity.ts";
+import type { RecordsAt } from "../reading/read-records.ts";
 import { formatDlsn } from "../records/dlsn.ts";
 import type { BatchProducer, EntryBatch } from "../records/entry-batches.ts";
-
-/** Reads up to `count` records from `from` on, as far as that is cheap; what cannot be read is left out. */
-export type RecordsAt = (log: LogIdentity, from: SeqNum, count: number) => Promise<RecordsThere>;
-
-export interface RecordsThere {
-  readonly records: readonly LogRecord[];
-  /** The batches that they belong to, each where it begins. */
-  readonly batches: ReadonlyMap<SeqNum, EntryBatch>;
-}
+import type { LogRecord, RecordInput, RecordPosition } from "../records/record.ts";
 
 /** The append that was refused, and who it says it is. */
 export interface MismatchedAppend {

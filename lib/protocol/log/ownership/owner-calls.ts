@@ -11,10 +11,9 @@ import { Age, type Deadline } from "../../deadline.ts";
 import { CallDenied, unavailable } from "../../errors.ts";
 import type { LogIncarnation, Region } from "../../ids.ts";
 import { limits } from "../../limits.ts";
-import { isWithin } from "../../moment.ts";
 import { pause, within } from "../../waiting.ts";
+import type { LogIdentity } from "../log-identity.ts";
 import type { ForwardAnswer, LogPorts, OwnerAnswer, OwnerRequest, RegionAppends } from "../log-ports.ts";
-import type { LogIdentity } from "../opening/start-segment.ts";
 import type { AppendRequest } from "../operations.ts";
 import type { OwnerFailureDetector } from "./owner-failure-detector.ts";
 import { ownerLimits } from "./owner-limits.ts";
@@ -59,9 +58,8 @@ export class OwnerCalls {
 
   /** What a process read before it was frozen moves no log when it thaws: it counts as never said. */
   isAccepting(region: Region): boolean {
-    const { topology, clock } = this.ports;
-    const { regions, readAt } = topology.states?.() ?? {};
-    if (readAt !== undefined && !isWithin(clock, readAt, ownerLimits.regionStatesAgeMaxMs)) return true;
+    const { regions, readAt } = this.ports.topology.states?.() ?? {};
+    if (readAt?.isOlder(ownerLimits.regionStatesAgeMaxMs) === true) return true;
     return (regions?.get(region) ?? "accepting") === "accepting";
   }
 

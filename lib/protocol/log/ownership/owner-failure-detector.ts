@@ -30,9 +30,10 @@
 import { Age } from "../../deadline.ts";
 import type { CallDenied } from "../../errors.ts";
 import { type LogIncarnation, newWriteToken, type Region, type WriteToken } from "../../ids.ts";
+import type { Version } from "../../items.ts";
 import type { LogContest, OwnerFailures } from "../../lease.ts";
 import { limits } from "../../limits.ts";
-import type { Version, WriteAnswer } from "../../ports.ts";
+import type { WriteAnswer } from "../../ports.ts";
 import { within } from "../../waiting.ts";
 import type { LogPorts } from "../log-ports.ts";
 

@@ -3,8 +3,8 @@
  */
 import type { EntryId, SegmentNumber, SeqNum } from "../../ids.ts";
 import { ReadCounters } from "../../reads/read-counters.ts";
-import type { LogRecord } from "../operations.ts";
 import type { EntryBatch } from "../records/entry-batches.ts";
+import type { LogRecord } from "../records/record.ts";
 import { meteredBytes, type RecordSet } from "../records/record-set.ts";
 
 export class ReadCollector {

@@ -19,7 +19,7 @@ import {
   logKey,
   logNameKey,
 } from "../../items.ts";
-import type { RegionState } from "../../placement/placement.ts";
+import type { RegionState } from "../../place.ts";
 import type { Versioned } from "../../ports.ts";
 import { randomBelow } from "../../random.ts";
 import { lastItem, type SegmentAt } from "../chain/segments.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { FencelineError } from "../../../../lib/protocol/errors.ts";
 import { entryId, segmentNumber, seqNum } from "../../../../lib/protocol/ids.ts";
 import { seqNumMismatch } from "../../../../lib/protocol/log/appending/seq-num-mismatch.ts";
-import type { LogIdentity } from "../../../../lib/protocol/log/opening/start-segment.ts";
+import type { LogIdentity } from "../../../../lib/protocol/log/log-identity.ts";
 import { formatDlsn } from "../../../../lib/protocol/log/records/dlsn.ts";
 import type { BatchProducer, EntryBatch } from "../../../../lib/protocol/log/records/entry-batches.ts";
 import { LOG, type LogClient, LogWorld, recordOf, told } from "../../../scenarios/log/log-world.ts";

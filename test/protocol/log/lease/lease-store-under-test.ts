@@ -1,10 +1,10 @@
 /** A lease store in memory whose calls a story can lose, before or after their effect, and look at. */
 import { MemoryLeaseStore } from "../../../../lib/adapters/memory/memory-lease-store.ts";
 import type { LogIncarnation, Region, WriteToken } from "../../../../lib/protocol/ids.ts";
+import type { Version } from "../../../../lib/protocol/items.ts";
 import type { Lease, OwnerFailures } from "../../../../lib/protocol/lease.ts";
 import type {
   LeaseStore,
-  Version,
   VersionedFailures,
   VersionedLease,
   WriteAnswer,
