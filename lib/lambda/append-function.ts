@@ -12,12 +12,11 @@ import { replyTo } from "../adapters/aws/call-envelope.ts";
 import { encodeAck, encodeOwnership } from "../adapters/aws/owner-call.ts";
 import { createApi } from "../api/api.ts";
 import type { JsonObject, JsonValue } from "../formats/json-fields.ts";
+import { type ComposedRegion, composeRegion } from "../protocol/compose-region.ts";
 import { hasCode } from "../protocol/errors.ts";
-import { LogAppends } from "../protocol/log/log-appends.ts";
+import type { LogAppends } from "../protocol/log/log-appends.ts";
 import type { AppendAck, AppendRequest } from "../protocol/log/operations.ts";
-import { RegisteredRegions } from "../protocol/placement/operate-regions.ts";
 import { within } from "../protocol/waiting.ts";
-import { countedAppends } from "./counted-appends.ts";
 import { answerHttp, type HttpAnswerer, isHttpRequest } from "./http-requests.ts";
 import { noReads } from "./not-served-here.ts";
 import { regionHealth } from "./region-health.ts";
@@ -28,27 +27,23 @@ const RELEASE_WAIT_MS = 1_500;
 
 export class AppendFunction {
   readonly #world: RegionWorld;
-  #append: LogAppends;
+  #region: ComposedRegion;
   #http: HttpAnswerer;
 
-  /** `holder` names the process in leases, for people. */
-  constructor(
-    world: RegionWorld,
-    private readonly holder: string,
-  ) {
+  constructor(world: RegionWorld) {
     this.#world = world;
     // Of recovery, and of producers that are restored.
     world.trace.follow("hedges", () => world.ports.reads.counters.hedges);
-    this.#append = this.#newAppends();
+    this.#region = composeRegion(world.ports);
     this.#http = this.#newHttp();
-    world.registry.whenCurrent(); // A2
+    world.ports.registry.whenCurrent(); // A2
   }
 
   /** One event, from API Gateway or from another function of the deployment. */
   async serve(event: unknown, context: Parameters<HttpAnswerer>[1]): Promise<unknown> {
     const { trace, ports } = this.#world;
     const startedMs = ports.clock.monotonicMs();
-    const append = this.#append;
+    const { append } = this.#region;
     try {
       return isHttpRequest(event) ? await this.#http(event, context) : await this.#answer(event);
     } finally {
@@ -72,7 +67,7 @@ export class AppendFunction {
   }
 
   async #answerCall(call: AppendCall): Promise<JsonValue> {
-    const append = this.#append;
+    const { append } = this.#region;
     switch (call.operation) {
       case "append":
         return encodeAck(await this.#counted(append, call.request));
@@ -90,14 +85,8 @@ export class AppendFunction {
     }
   }
 
-  #newAppends(): LogAppends {
-    const { ports, leases } = this.#world;
-    const regions = countedAppends(this.#world);
-    return new LogAppends({ ...ports, leases: { store: leases, holder: this.holder }, regions });
-  }
-
   #newHttp(): HttpAnswerer {
-    const append = this.#append;
+    const { append, operators } = this.#region;
     const operations = {
       createLog: append.createLog.bind(append),
       append: (request: AppendRequest) => this.#counted(append, request),
@@ -109,12 +98,12 @@ export class AppendFunction {
       deleteLog: append.deleteLog.bind(append),
       recoverLedger: append.recoverLedger.bind(append),
     };
-    const { region, ports, defaultConfig } = this.#world;
+    const { region, defaultConfig } = this.#world;
     return answerHttp(
       createApi({
         append: operations,
         read: noReads(),
-        regions: new RegisteredRegions(ports),
+        regions: operators,
         region,
         defaultConfig,
         health: () => regionHealth(this.#world),
@@ -128,7 +117,7 @@ export class AppendFunction {
     const fault = error instanceof Error ? error : new Error(String(error));
     this.#world.trace.logger.error(`${where} met a defect`, fault);
     this.#world.trace.count("defects");
-    this.#append = this.#newAppends();
+    this.#region = composeRegion(this.#world.ports);
     this.#http = this.#newHttp();
   }
 

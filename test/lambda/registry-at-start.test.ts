@@ -37,10 +37,14 @@ function started(registry: Script) {
   const script: Script = (request) => (partitionOf(request) === undefined ? json({}) : registry(request));
   const service = new ScriptedService(script);
   const world = (stage: string) =>
-    regionWorld(oneRegion, "us-east-1", stage, {
-      dynamoDb: (region, waits) => dynamoDbClient(region, waits, service.config),
-      lambda: (region, waits) => lambdaClient(region, waits, service.config),
-    });
+    regionWorld(
+      oneRegion,
+      { region: "us-east-1", stage },
+      {
+        dynamoDb: (region, waits) => dynamoDbClient(region, waits, service.config),
+        lambda: (region, waits) => lambdaClient(region, waits, service.config),
+      },
+    );
   return { world, read: () => service.requests.map(partitionOf).filter((one) => one !== undefined) };
 }
 
@@ -63,7 +67,7 @@ afterEach(() => {
 
 test("A2 the registry is read when the process starts, and for no request again", async () => {
   const { world, read } = started(() => empty);
-  const append = new AppendFunction(world("append"), "one");
+  const append = new AppendFunction(world("append"));
   await until(() => read().length === 2);
   for (let times = 0; times < 3; times++) {
     expect(await request(append)).toMatchObject(notFound);
@@ -74,7 +78,7 @@ test("A2 the registry is read when the process starts, and for no request again"
 test("A2 a request waits for the reading that the start began, and begins none beside it", async () => {
   const held: ((reply: ScriptedReply) => void)[] = [];
   const { world, read } = started(() => new Promise((resolve) => held.push(resolve)));
-  const append = new AppendFunction(world("append"), "one");
+  const append = new AppendFunction(world("append"));
   let isAnswered = false;
   const answer = request(append).finally(() => {
     isAnswered = true;
@@ -93,7 +97,7 @@ test("A2 a start that failed is not remembered: the request is served, and the n
     if (isUp) answered.push(partitionOf(asked));
     return isUp ? empty : refused;
   });
-  const append = new AppendFunction(world("append"), "one");
+  const append = new AppendFunction(world("append"));
   await until(() => read().length >= 2);
   expect(await request(append)).toMatchObject(notFound);
   await setTimeout(20); // whatever the failed readings still ask
@@ -106,7 +110,7 @@ test("A2 a start that failed is not remembered: the request is served, and the n
 
 test("A2 a registry that hangs holds up a request for a second, and no question whether the region lives", async () => {
   const { world } = started(() => new Promise(() => {}));
-  const append = new AppendFunction(world("append"), "one");
+  const append = new AppendFunction(world("append"));
   const log = newLogIncarnation(new SystemRandom());
   const startedMs = performance.now();
   const answer = await append.serve(encodeAppendCall({ operation: "can-own", log }), {} as Context);
@@ -117,7 +121,7 @@ test("A2 a registry that hangs holds up a request for a second, and no question 
 
 test("the auditor reads the registry before each pass, however young its copy is", async () => {
   const { world, read } = started(() => empty);
-  const auditor = new AuditorFunction(world("auditor"), "one");
+  const auditor = new AuditorFunction(world("auditor"));
   await auditor.serve({});
   const first = read().length;
   await auditor.serve({});

@@ -1,4 +1,4 @@
-/** One region's writer leases, and failures of owners, in memory: for the simulator and for tests. Frozen like memory metadata. */
+/** One region's lease table in memory: for the simulator and for tests. Frozen like memory metadata. */
 import {
   decodeLease,
   decodeOwnerFailures,

@@ -7,8 +7,8 @@
  *     them to any process, the last of them under `ownerFailureGapMaxMs` ago. Any answer counts, a refusal
  *     too. One of the failures is this process's own, as lately by both its clocks: what others counted makes
  *     its first failure enough, and what was counted before it froze is nothing to it.
- * OF2 A failure is a question of its own that stayed without an answer: it costs the owner nothing, and has no
- *     log's trouble in it. A failed append makes its region doubtful, so that the region is asked. A question
+ * OF2 A failure is a question of its own that stayed without an answer: it costs the owner nothing, and no
+ *     log's trouble is in it. A failed append makes its region doubtful, so that the region is asked. A question
  *     that was sent before the last answer, or before the asker froze, proves nothing; neither does one that
  *     this region may not ask.
  * OF3 A failure is counted once, although its write lost its reply: it has a name in the item. Once the item
@@ -20,8 +20,8 @@
  *     nothing else; an item from the future, or one that is old, counts as none.
  * OF6 An owner is left alone for a while after this process first saw it as the owner of the log, so that two
  *     regions that cannot reach each other do not fence each other in turn.
- * OF7 A takeover that met a new segment of the owner was in vain: others hear the owner, if not from here. That
- *     log is left to it for a time that grows with each takeover, counted in the log's lease. A takeover that
+ * OF7 A takeover that met a new segment of the owner was in vain: other regions hear the owner. The log is
+ *     left to it for a time that grows with each takeover, counted in the log's lease. A takeover that
  *     succeeds counts too: an owner that takes the log back was alive, and an owner that is gone is not asked
  *     again. Without that, two regions that are cut from each other would have the log in turn for ever.
  * OF8 All of this decides which region tries. Fences and elections decide what is recorded. A count changes
@@ -123,7 +123,7 @@ export class OwnerFailureDetector {
     if (denied?.age.isWithin(limits.ownerFailureGapMaxMs) === true) throw denied.error;
   }
 
-  /** Whether the owner's silence allows a takeover of the log. A region without its lease table takes none. */
+  /** Whether silence allows a takeover of the log. A region without its lease table takes none over. */
   async isSilent(log: LogIncarnation, region: Region): Promise<boolean> {
     const owner = this.#owners.get(log);
     const { leases, clock } = this.ports;
@@ -167,8 +167,8 @@ export class OwnerFailureDetector {
   }
 
   /**
-   * Resolves once the region's other processes can know the answers so far: a function that stands still after
-   * its request writes nothing more.
+   * Resolves once the region's other processes can know the answers so far: a function that stands still
+   * after its request writes nothing more.
    */
   async flush(): Promise<void> {
     await Promise.all(this.#publishing);
