@@ -8,9 +8,9 @@
  *     too. One of the failures is this process's own, as lately by both its clocks: what others counted makes
  *     its first failure enough, and what was counted before it froze is nothing to it.
  * OF2 A failure is a question of its own that stayed without an answer: it costs the owner nothing, and no
- *     log's trouble is in it. A failed append makes its region doubtful, so that the region is asked. A question
- *     that was sent before the last answer, or before the asker froze, proves nothing; neither does one that
- *     this region may not ask.
+ *     log's trouble is in it. A failed append makes its region doubtful, so that the region is asked. A
+ *     question that was sent before the last answer, or before the asker froze, proves nothing; neither does
+ *     one that this region may not ask.
  * OF3 A failure is counted once, although its write lost its reply: it has a name in the item. Once the item
  *     says silent it is written again only to stay fresh, after `ownerSilenceMs`; otherwise all processes
  *     would write one item for as long as an outage lasts.
