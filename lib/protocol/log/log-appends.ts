@@ -16,7 +16,6 @@ import { type Ask, askInTime, LogNames } from "./catalogue/log-names.ts";
 import { checkRegion, preferRegion } from "./catalogue/prefer-region.ts";
 import { checkLeases } from "./lease/writer-lease.ts";
 import type { LogPorts, OwnerAnswer, OwnerRequest } from "./log-ports.ts";
-import { recordsAt } from "./log-reads.ts";
 import type { LogIdentity } from "./opening/start-segment.ts";
 import { TakeoverPermit } from "./opening/takeover-permit.ts";
 import type {
@@ -41,7 +40,7 @@ import { trimLog } from "./upkeep/trim-log.ts";
 export class LogAppends implements AppendOperations {
   readonly #names: LogNames;
   readonly #writers: WarmWriters;
-  /** How a mismatched append looks at what stands at its place; it settles nothing. */
+  /** How a trim looks for the tail; each trim settles with a settler of its own. */
   readonly #reader: ReaderPorts;
   readonly #router: AppendRouter;
 
@@ -52,12 +51,8 @@ export class LogAppends implements AppendOperations {
   ) {
     this.#names = new LogNames(ports.metadata);
     this.#router = new AppendRouter(ports);
-    const reader = { ...ports, known: new KnownLedgers(ports) };
-    this.#reader = reader;
-    this.#writers = new WarmWriters(
-      ports.clock,
-      (log) => new LogWriter(ports, log, (...where) => recordsAt(reader, ...where)),
-    );
+    this.#reader = { ...ports, known: new KnownLedgers(ports) };
+    this.#writers = new WarmWriters(ports.clock, (log) => new LogWriter(ports, log));
   }
 
   async createLog(name: LogName, config: LogConfig, preferred?: Region): Promise<LogCreation> {

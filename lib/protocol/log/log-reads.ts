@@ -10,7 +10,6 @@ import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import type { LedgerMetadata } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import { type ReadCost, ReadCounters } from "../reads/read-counters.ts";
-import type { RecordsThere } from "./appending/seq-num-mismatch.ts";
 import { describe } from "./catalogue/create-log.ts";
 import { type ListLogsRequest, listLogs } from "./catalogue/list-logs.ts";
 import { findLog, LogNames } from "./catalogue/log-names.ts";
@@ -149,23 +148,6 @@ export async function readRecords(
     });
   }
   return { records: collector.records, next, tail, upToDate, sealed };
-}
-
-/** The records at a place, for whoever compares them; none if they cannot be had at once. */
-export async function recordsAt(
-  ports: ReaderPorts,
-  log: LogIdentity,
-  from: SeqNum,
-  count: number,
-): Promise<RecordsThere> {
-  const collector = new ReadCollector(from, count, limits.readBytesMax);
-  try {
-    await new LogReader(ports, log, { consistency: "strong", collector, begin: "position" }).run();
-    return collector;
-  } catch (error) {
-    if (error instanceof AssertionError) throw error;
-    return { records: [], batches: new Map() };
-  }
 }
 
 function checkRead({ from, limit, bytesMax = limits.readBytesMax }: ReadRequest): void {

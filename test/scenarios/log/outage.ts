@@ -116,7 +116,7 @@ export class Outage {
     const produce = async (id: string) => {
       let seq = 0;
       while (true) {
-        const request = { log: LOG, records: [recordOf(`${id}.${seq}`)], producer: { id, epoch: 0, seq } };
+        const request = { log: LOG, records: [recordOf(`${id}.${seq}`)], sender: { id, epoch: 0, seq } };
         const acked = client.appends.append({ ...request, timeoutMs: 8_000 }).then(
           () => true,
           () => false,

@@ -44,6 +44,9 @@ function wrongContents(operations: readonly Operation[], final: readonly Content
       if (!whole) return `the batch ${request.contents.join(" ")} of ${actor} is not whole in the log`;
       places.delete(content);
     }
+    if (request.match !== undefined && first !== undefined && first !== request.match) {
+      return `${actor} wanted ${request.contents[0]} at ${request.match} or nowhere; it stands at ${first}`;
+    }
     if (answer?.kind === "stored" && first !== answer.at) {
       return `${actor} was told that ${request.contents[0]} stands at ${answer.at}; it stands at ${first ?? "none"}`;
     }

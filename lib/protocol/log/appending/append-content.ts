@@ -1,40 +1,24 @@
 /**
- * Who an append says it is from, in the form that goes into entries: with a checksum of its records, so that
- * a batch under a seq or key that came before is told from a repetition.
+ * An append's sender in the form that goes into entries: with a checksum of the records, which distinguishes a
+ * repetition from another batch under a seq that came before.
  */
 import { entryId, ledgerId, NO_ENTRY, seqNum, tenure } from "../../ids.ts";
 import type { Clock, Digest, EntryHeader } from "../../ports.ts";
 import type { AppendRequest, RecordInput } from "../operations.ts";
-import type { BatchProducer } from "../records/entry-batches.ts";
+import type { BatchSender } from "../records/entry-batches.ts";
 import { encodeRecordSet } from "../records/record-set.ts";
 
-/**
- * Makes an append idempotent: the log takes a batch only if its seq follows the producer's last one, and
- * answers a repeated batch with the positions that it has.
- */
-export interface ProducerStamp {
-  /** 1 to appendLimits.producerIdLengthMax printable ASCII characters, no spaces. */
-  readonly id: string;
-  /** Grows with each restart of a producer that keeps its id: older epochs are refused from then on. */
-  readonly epoch: number;
-  /** Of the batch's first record: 0 in a new epoch, then dense, one for each record. */
-  readonly seq: number;
-}
-
-type Sender = Pick<AppendRequest, "producer" | "idempotencyKey" | "records">;
-
 /** Undefined: a plain append. */
-export function batchProducer(
-  ports: { readonly clock: Clock; readonly digest: Digest },
-  { producer, idempotencyKey, records }: Sender,
-): BatchProducer | undefined {
-  const arrived = () => ({
-    content: contentOf(ports.digest, records),
-    arrivedAtMs: Math.max(0, Math.floor(ports.clock.nowMs())),
-  });
-  if (producer !== undefined) return { kind: "producer", ...producer, ...arrived() };
-  if (idempotencyKey === undefined) return undefined;
-  return { kind: "key", id: idempotencyKey, epoch: 0, seq: 0, ...arrived() };
+export function batchSender(
+  { clock, digest }: { readonly clock: Clock; readonly digest: Digest },
+  { sender, records }: Pick<AppendRequest, "sender" | "records">,
+): BatchSender | undefined {
+  if (sender === undefined) return undefined;
+  return {
+    ...sender,
+    content: contentOf(digest, records),
+    arrivedAtMs: Math.max(0, Math.floor(clock.nowMs())),
+  };
 }
 
 /** Of headers and bodies. Timestamps are left out: a client may give each attempt its own. */
