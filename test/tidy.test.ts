@@ -8,7 +8,7 @@ import { protocolPurity, silentLibrary } from "./tidy/protocol-purity.ts";
 import { deadFiles, type TestOnly } from "./tidy/reachability.ts";
 import { type Rule, readRepository } from "./tidy/repository.ts";
 import { exportShapes, fileNames } from "./tidy/shape.ts";
-import { fileLengths, functionLengths, lineLengths } from "./tidy/sizes.ts";
+import { fileLengths, functionLengths, lineLengths, longestFiles } from "./tidy/sizes.ts";
 import { foreignWords, machinePaths, unfinishedMarks } from "./tidy/wording.ts";
 
 /** Files under lib that only tests reach: path, and why it stays. An entry no longer needed fails. */
@@ -46,6 +46,13 @@ describe("the repository", () => {
     for (const path of ["package.json", "lib/protocol/ports.ts", "test/tidy.test.ts", ".ci/run"]) {
       expect(paths).toContain(path);
     }
+  });
+
+  test("its longest files are known", () => {
+    const longest = longestFiles(files, 10);
+    expect(longest).toHaveLength(10);
+    // biome-ignore lint/suspicious/noConsole: shown on purpose, also while nothing is wrong.
+    console.info(`The longest files of the product:\n${longest.join("\n")}`);
   });
 
   test.each(Object.entries(rules))("%s", CPU_BOUND, (_, rule) => {

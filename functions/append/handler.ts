@@ -5,7 +5,7 @@ import { AppendFunction } from "../../lib/lambda/append-function.ts";
 import { regionWorld } from "../../lib/lambda/region-world.ts";
 
 const { AWS_REGION: region = "", AWS_LAMBDA_LOG_STREAM_NAME: instance = "local" } = process.env;
-const world = regionWorld(readRegionSettings(process.env), region, "append");
-const append = new AppendFunction(world, `append ${region} ${instance}`);
+const world = regionWorld(readRegionSettings(process.env), { region, stage: "append", instance });
+const append = new AppendFunction(world);
 
 export const handler = (event: unknown, context: Context): Promise<unknown> => append.serve(event, context);

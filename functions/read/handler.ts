@@ -6,7 +6,7 @@ import { handlerFor } from "../../lib/lambda/response-stream.ts";
 
 const { AWS_REGION: region = "" } = process.env;
 const settings = readRegionSettings(process.env);
-const read = new ReadFunction(regionWorld(settings, region, "read"));
+const read = new ReadFunction(regionWorld(settings, { region, stage: "read" }));
 
 export const handler = handlerFor(
   settings.reads,

@@ -5,6 +5,6 @@ import { regionWorld } from "../../lib/lambda/region-world.ts";
 import { guardTopology } from "../../lib/lambda/topology-guard.ts";
 
 const { AWS_REGION: region = "" } = process.env;
-const { metadata } = regionWorld(readRegionSettings(process.env), region, "topology-guard").ports;
+const { metadata } = regionWorld(readRegionSettings(process.env), { region, stage: "topology-guard" }).ports;
 
 export const handler = (event: CustomResourceEvent): Promise<void> => guardTopology(metadata, event);

@@ -1,19 +1,18 @@
 /** Answers of the log in their wire form. */
 import type { LogConfig } from "../protocol/items.ts";
-import type { LedgerMetadata, Replication } from "../protocol/ledger-metadata.ts";
+import type { LedgerMetadata } from "../protocol/ledger-metadata.ts";
 import { limits } from "../protocol/limits.ts";
 import type {
   AppendAck,
-  BookieDescription,
   LogDescription,
-  LogRecord,
   ReadAnswer,
-  RecordPosition,
-  RegionDescription,
   SegmentDescription,
   TailAnswer,
 } from "../protocol/log/operations.ts";
 import { formatDlsn } from "../protocol/log/records/dlsn.ts";
+import type { LogRecord, RecordPosition } from "../protocol/log/records/record.ts";
+import type { BookieDescription, RegionDescription } from "../protocol/placement/region-operations.ts";
+import type { Replication } from "../protocol/replication.ts";
 import type { AppendAckJson } from "./append-wire.ts";
 import { type LogFormat, textOf } from "./record-body.ts";
 import type * as regionWire from "./region-wire.ts";

@@ -2,8 +2,8 @@
 import { FencelineError } from "../protocol/errors.ts";
 import { type LogName, seqNum } from "../protocol/ids.ts";
 import { limits } from "../protocol/limits.ts";
-import type { AppendRequest, RecordHeader, RecordInput } from "../protocol/log/operations.ts";
-import type { Sender } from "../protocol/log/records/entry-batches.ts";
+import type { AppendRequest } from "../protocol/log/operations.ts";
+import type { RecordHeader, RecordInput, Sender } from "../protocol/log/records/record.ts";
 import { ApiError } from "./api-error.ts";
 import { senderOf } from "./append-sender.ts";
 import { appendBody, type recordInput } from "./append-wire.ts";

@@ -5,7 +5,7 @@
  */
 import { FencelineError } from "../protocol/errors.ts";
 import { appendLimits } from "../protocol/log/records/append-limits.ts";
-import type { Sender } from "../protocol/log/records/entry-batches.ts";
+import type { Sender } from "../protocol/log/records/record.ts";
 import { pointerTo } from "./pointers.ts";
 
 const KEY_MARK = "key ";

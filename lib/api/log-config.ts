@@ -1,6 +1,6 @@
 /** A log's configuration from a create request, the named presets and the deployment's default. */
 import type { LogConfig } from "../protocol/items.ts";
-import type { Replication } from "../protocol/ledger-metadata.ts";
+import type { Replication } from "../protocol/replication.ts";
 import type { Wire } from "./schema.ts";
 import type { createBody } from "./wire.ts";
 

@@ -1,4 +1,4 @@
-/** How a command ends: one table, which the help prints and the README repeats. */
+/** How a command ends: one table, which the help prints and docs/CLI.md repeats. */
 
 import type { ProblemCode } from "../api/problem.ts";
 import { BatchInDoubtError } from "../client/batch-outcome.ts";
@@ -91,7 +91,7 @@ export function exitCodeOf(error: unknown): ExitCode {
   return error instanceof ProblemError ? (byCode[error.code] ?? exitCodes.failed) : exitCodes.failed;
 }
 
-/** As the help and the README have them. */
+/** As the help and docs/CLI.md have them. */
 export const exitCodeWords: Readonly<Record<ExitCode, string>> = {
   [exitCodes.ok]: "done",
   [exitCodes.failed]: "failed: a defect, or an answer that is none of Fenceline's",

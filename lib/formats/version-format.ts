@@ -3,7 +3,7 @@
  * that keep bytes. UTF-8 JSON: `{format, revision, token, value}`.
  */
 import { writeToken } from "../protocol/ids.ts";
-import type { Version } from "../protocol/ports.ts";
+import type { Version } from "../protocol/items.ts";
 import { damaged, unknownFormat } from "./format-errors.ts";
 import { type JsonFields, type JsonObject, type JsonValue, readObject } from "./json-fields.ts";
 import { readText, textBytes } from "./utf8-text.ts";

@@ -3,8 +3,8 @@
  *
  * A1 Every pen is let go of before the answer leaves: the process may then stand still for ever, and a lease
  *    that it held would cost the next one a recovery (rules 17, 18).
- * A2 The registry is read when the process starts. What may open a segment waits once for that, not long; a
- *    reading that failed is begun anew by the next such call. Who asks whether this region lives never waits.
+ * A2 The registry is read when the process starts. The first request waits for that, not long; a question
+ *    whether this region lives never waits.
  * A3 After a defect nothing that was in memory is trusted: the next call meets new writers.
  */
 import { type AppendCall, decodeAppendCall } from "../adapters/aws/append-call.ts";
@@ -12,12 +12,11 @@ import { replyTo } from "../adapters/aws/call-envelope.ts";
 import { encodeAck, encodeOwnership } from "../adapters/aws/owner-call.ts";
 import { createApi } from "../api/api.ts";
 import type { JsonObject, JsonValue } from "../formats/json-fields.ts";
+import { type ComposedRegion, composeRegion } from "../protocol/compose-region.ts";
 import { hasCode } from "../protocol/errors.ts";
-import { LogAppends } from "../protocol/log/log-appends.ts";
+import type { LogAppends } from "../protocol/log/log-appends.ts";
 import type { AppendAck, AppendRequest } from "../protocol/log/operations.ts";
-import { RegisteredRegions } from "../protocol/placement/operate-regions.ts";
 import { within } from "../protocol/waiting.ts";
-import { countedAppends } from "./counted-appends.ts";
 import { answerHttp, type HttpAnswerer, isHttpRequest } from "./http-requests.ts";
 import { noReads } from "./not-served-here.ts";
 import { regionHealth } from "./region-health.ts";
@@ -25,33 +24,26 @@ import type { RegionWorld } from "./region-world.ts";
 
 /** The answer does not wait longer for the pens; leases that were not let go of expire. */
 const RELEASE_WAIT_MS = 1_500;
-/** A2. After that the call goes on with the bookies that the deployment told of, which is as safe. */
-const REGISTRY_WAIT_MS = 1_000;
 
 export class AppendFunction {
   readonly #world: RegionWorld;
-  #append: LogAppends;
+  #region: ComposedRegion;
   #http: HttpAnswerer;
 
-  /** `holder` names the process in leases, for people. */
-  constructor(
-    world: RegionWorld,
-    private readonly holder: string,
-  ) {
+  constructor(world: RegionWorld) {
     this.#world = world;
     // Of recovery, and of producers that are restored.
     world.trace.follow("hedges", () => world.ports.reads.counters.hedges);
-    this.#append = this.#newAppends();
+    this.#region = composeRegion(world.ports);
     this.#http = this.#newHttp();
-    world.registry.ready().catch(() => {}); // A2: the calls will find out
+    world.ports.registry.whenCurrent(); // A2
   }
 
   /** One event, from API Gateway or from another function of the deployment. */
   async serve(event: unknown, context: Parameters<HttpAnswerer>[1]): Promise<unknown> {
     const { trace, ports } = this.#world;
     const startedMs = ports.clock.monotonicMs();
-    if (!asksWhetherAlive(event)) await this.#registryRead();
-    const append = this.#append;
+    const { append } = this.#region;
     try {
       return isHttpRequest(event) ? await this.#http(event, context) : await this.#answer(event);
     } finally {
@@ -75,7 +67,7 @@ export class AppendFunction {
   }
 
   async #answerCall(call: AppendCall): Promise<JsonValue> {
-    const append = this.#append;
+    const { append } = this.#region;
     switch (call.operation) {
       case "append":
         return encodeAck(await this.#counted(append, call.request));
@@ -93,14 +85,8 @@ export class AppendFunction {
     }
   }
 
-  #newAppends(): LogAppends {
-    const { ports, leases } = this.#world;
-    const regions = countedAppends(this.#world);
-    return new LogAppends({ ...ports, leases: { store: leases, holder: this.holder }, regions });
-  }
-
   #newHttp(): HttpAnswerer {
-    const append = this.#append;
+    const { append, operators } = this.#region;
     const operations = {
       createLog: append.createLog.bind(append),
       append: (request: AppendRequest) => this.#counted(append, request),
@@ -112,12 +98,12 @@ export class AppendFunction {
       deleteLog: append.deleteLog.bind(append),
       recoverLedger: append.recoverLedger.bind(append),
     };
-    const { region, ports, defaultConfig } = this.#world;
+    const { region, defaultConfig } = this.#world;
     return answerHttp(
       createApi({
         append: operations,
         read: noReads(),
-        regions: new RegisteredRegions(ports),
+        regions: operators,
         region,
         defaultConfig,
         health: () => regionHealth(this.#world),
@@ -126,22 +112,12 @@ export class AppendFunction {
     );
   }
 
-  /** A2 */
-  async #registryRead(): Promise<void> {
-    const { ports, registry, trace } = this.#world;
-    try {
-      await within(ports.clock, REGISTRY_WAIT_MS, "the registry", () => registry.ready());
-    } catch (error) {
-      trace.logger.warn("the registry was not read", error as Error);
-    }
-  }
-
   /** A3 */
   #onFault(error: unknown, where: string): void {
     const fault = error instanceof Error ? error : new Error(String(error));
     this.#world.trace.logger.error(`${where} met a defect`, fault);
     this.#world.trace.count("defects");
-    this.#append = this.#newAppends();
+    this.#region = composeRegion(this.#world.ports);
     this.#http = this.#newHttp();
   }
 
@@ -156,9 +132,4 @@ export class AppendFunction {
       throw error;
     }
   }
-}
-
-/** A call that is not of any form is refused when it is decoded. */
-function asksWhetherAlive(event: unknown): boolean {
-  return typeof event === "object" && event !== null && "operation" in event && event.operation === "can-own";
 }

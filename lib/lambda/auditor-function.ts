@@ -3,27 +3,21 @@
  * registration of its region's bookies, when they are deployed and again before each pass.
  */
 import type { JsonObject } from "../formats/json-fields.ts";
-import { LogAppends } from "../protocol/log/log-appends.ts";
-import { Auditor } from "../protocol/log/upkeep/audit.ts";
+import { type ComposedRegion, composeRegion } from "../protocol/compose-region.ts";
 import { registerBookie } from "../protocol/placement/registry.ts";
 import { claimBookie } from "./claim-bookie.ts";
-import { countedAppends } from "./counted-appends.ts";
 import { isCustomResource, takeDeploymentStep } from "./custom-resource.ts";
 import type { RegionWorld } from "./region-world.ts";
 
 export class AuditorFunction {
   readonly #world: RegionWorld;
-  readonly #append: LogAppends;
-  readonly #auditor: Auditor;
+  readonly #composed: ComposedRegion;
 
-  /** `holder` names the process in leases, for people. */
-  constructor(world: RegionWorld, holder: string) {
+  constructor(world: RegionWorld) {
     this.#world = world;
-    const { ports, leases, trace } = world;
+    const { ports, trace } = world;
     trace.follow("hedges", () => ports.reads.counters.hedges);
-    const forLogs = { ...ports, leases: { store: leases, holder }, regions: countedAppends(world) };
-    this.#append = new LogAppends(forLogs);
-    this.#auditor = new Auditor(forLogs, (log, to) => this.#append.transferOwner(log, to));
+    this.#composed = composeRegion(ports);
   }
 
   /** An event of the schedule, whatever is in it, or the step of a deployment that made bookies. */
@@ -40,15 +34,15 @@ export class AuditorFunction {
     try {
       await this.#registerBookies();
       // Between two passes the process stands still: what operators said meanwhile decides where logs go.
-      await this.#world.registry.load();
-      const { verdicts, ...counts } = await this.#auditor.pass();
+      await this.#world.ports.registry.load();
+      const { verdicts, ...counts } = await this.#composed.auditor.pass();
       trace.count("auditFailures", counts.failures);
       trace.count("logsReturned", counts.returned);
       const report = { ...counts, verdicts: { ...verdicts } };
       trace.logger.info("audited", { report });
       return report;
     } finally {
-      await this.#append.release(); // the process may stand still from here on (rule 17)
+      await this.#composed.append.release(); // the process may stand still from here on (rule 17)
       trace.flush();
     }
   }

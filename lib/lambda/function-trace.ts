@@ -30,6 +30,7 @@ const levels: Partial<Record<TraceEvent["event"], "info" | "warn" | "error">> = 
   "ledger-abandoned": "info",
   "lease-lost": "info",
   "tail-settled": "info",
+  "registry-not-read": "warn",
   "log-alarm": "error",
 };
 

@@ -6,8 +6,7 @@ import type { APIGatewayProxyResult, Context } from "aws-lambda";
 import { lambdaSettler } from "../adapters/aws/lambda-appends.ts";
 import { createApi } from "../api/api.ts";
 import type { ApiApp } from "../api/route.ts";
-import { LogReads } from "../protocol/log/log-reads.ts";
-import { RegisteredRegions } from "../protocol/placement/operate-regions.ts";
+import { composeRegion } from "../protocol/compose-region.ts";
 import { answerHttp, httpAnswer, isHttpRequest, isOfGateway } from "./http-requests.ts";
 import { noAppends } from "./not-served-here.ts";
 import { regionHealth } from "./region-health.ts";
@@ -57,10 +56,11 @@ export class ReadFunction {
 
   #newApi(): ApiApp {
     const { ports, appends, region, defaultConfig, trace } = this.#world;
+    const { read, operators } = composeRegion(ports, { settler: () => lambdaSettler(appends, region) });
     return createApi({
       append: noAppends(),
-      read: new LogReads(ports, lambdaSettler(appends, region)),
-      regions: new RegisteredRegions(ports),
+      read,
+      regions: operators,
       region,
       defaultConfig,
       health: () => regionHealth(this.#world),

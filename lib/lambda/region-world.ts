@@ -24,27 +24,23 @@ import { NodeDigest } from "../adapters/node/node-digest.ts";
 import { SystemClock } from "../adapters/node/system-clock.ts";
 import { SystemRandom } from "../adapters/node/system-random.ts";
 import type { RegionSettings } from "../environment.ts";
-import { boundedMetadata } from "../protocol/bounded-metadata.ts";
+import type { Clock } from "../protocol/clock.ts";
+import { type ProcessPorts, processPorts } from "../protocol/compose-region.ts";
 import { bookieId, type Region, region as regionOf } from "../protocol/ids.ts";
 import type { DeploymentItem, LogConfig } from "../protocol/items.ts";
-import type { LedgerPorts } from "../protocol/ledger/ledger-ports.ts";
 import { limits } from "../protocol/limits.ts";
+import type { RegionAppends } from "../protocol/log/log-ports.ts";
 import type { BookieAddress } from "../protocol/place.ts";
-import { Quarantine } from "../protocol/placement/quarantine.ts";
-import { regionAware } from "../protocol/placement/region-aware.ts";
-import { Registry } from "../protocol/placement/registry.ts";
-import type { LeaseStore, MetadataStore, Topology } from "../protocol/ports.ts";
-import { ReadPolicy } from "../protocol/reads/read-policy.ts";
+import type { MetadataStore, Topology } from "../protocol/ports.ts";
+import type { Random } from "../protocol/random.ts";
 import { FunctionTrace } from "./function-trace.ts";
 
 export interface RegionWorld {
   readonly settings: RegionSettings;
   readonly region: Region;
   readonly trace: FunctionTrace;
-  readonly ports: LedgerPorts;
-  /** Behind the topology of the ports. */
-  readonly registry: Pick<Registry, "ready" | "load">;
-  readonly leases: LeaseStore;
+  readonly ports: ProcessPorts;
+  /** Behind what the ports have of other regions, where it is counted. */
   readonly appends: LambdaAppends;
   /** Bookies by region, as the deployment has them. */
   readonly bookies: readonly BookieAddress[];
@@ -53,11 +49,17 @@ export interface RegionWorld {
   readonly defaultConfig: LogConfig;
 }
 
-/** `stage`: which of the region's functions this is. */
+/** Which of the deployment's functions this process is. */
+export interface FunctionIdentity {
+  readonly region: string;
+  readonly stage: string;
+  /** Names the process in leases, for people. */
+  readonly instance?: string;
+}
+
 export function regionWorld(
   settings: RegionSettings,
-  regionName: string,
-  stage: string,
+  { region: regionName, stage, instance = "local" }: FunctionIdentity,
   clients: AwsClients = awsClients,
 ): RegionWorld {
   const region = regionOf(regionName);
@@ -65,33 +67,32 @@ export function regionWorld(
   const random = new SystemRandom();
   const trace = new FunctionTrace(settings, stage, region);
   const replicas = metadataReplicas(settings, region, { clients, clock, random });
-  const metadata = boundedMetadata(metadataOf(settings, replicas, { clock, random }), clock);
   const bookies = settings.bookies.map((one): BookieAddress => {
     return { id: bookieId(one.id), place: { region: regionOf(one.region), rack: one.rack } };
   });
-  const registry = new Registry({ metadata, clock }, bookies);
-  const ports: LedgerPorts = {
-    clock,
-    random,
-    digest: new NodeDigest(),
-    trace,
-    metadata,
-    bookies: lambdaBookies(settings, clients, trace),
-    topology: reachable(registry, bookies),
-    placement: regionAware,
-    reads: new ReadPolicy({ clock, random, place: { region } }),
-    quarantine: new Quarantine({ clock, random }),
-    region,
-  };
   const leaseTable = { client: clients.dynamoDb(region, LEASE_WAITS), name: settings.leaseTable, region };
+  const appends = lambdaAppends(settings, clients, trace);
   return {
     settings,
     region,
     trace,
-    ports,
-    registry,
-    leases: new DynamoDbLeaseStore({ ...leaseTable, clock, random }),
-    appends: lambdaAppends(settings, clients, trace),
+    ports: processPorts({
+      clock,
+      random,
+      digest: new NodeDigest(),
+      trace,
+      metadata: metadataOf(settings, replicas, { clock, random }),
+      bookies: lambdaBookies(settings, clients, trace),
+      bookiesAtStart: bookies,
+      topology: (registered) => reachable(registered, bookies),
+      leases: {
+        store: new DynamoDbLeaseStore({ ...leaseTable, clock, random }),
+        holder: `${stage} ${region} ${instance}`,
+      },
+      regions: countedAppends(appends, trace),
+      region,
+    }),
+    appends,
     bookies,
     replicas,
     defaultConfig: {
@@ -102,7 +103,10 @@ export function regionWorld(
   };
 }
 
-type Chance = Pick<LedgerPorts, "clock" | "random">;
+interface Chance {
+  readonly clock: Clock;
+  readonly random: Random;
+}
 
 /** The function's own region first, then as the deployment prefers. */
 function metadataReplicas(
@@ -145,6 +149,26 @@ function lambdaAppends({ regions }: RegionSettings, aws: AwsClients, trace: Func
   return new LambdaAppends((region) => known.get(region));
 }
 
+/**
+ * What a region's functions ask of other regions', counted where it leaves. Forwards carry records, and each
+ * is a caller's append to a log that another region owns. Owner requests carry none: a tail to settle for a
+ * strong read, or a log that changes hands. `canOwn` is a look at the other side's health on the way to a
+ * takeover, and is not counted: nothing is done there.
+ */
+export function countedAppends(appends: LambdaAppends, trace: FunctionTrace): RegionAppends {
+  return {
+    append: (region, request) => {
+      trace.count("forwards");
+      return appends.append(region, request);
+    },
+    canOwn: (region, log) => appends.canOwn(region, log),
+    ask: (region, request) => {
+      trace.count("ownerRequests");
+      return appends.ask(region, request);
+    },
+  };
+}
+
 /** One client per region: a connection to another region costs two to three round trips. */
 function functionsBy(
   aws: AwsClients,
@@ -163,10 +187,11 @@ function functionsBy(
  * What is registered, less what this function was not told of: while a region is being added its bookies are
  * registered before every function can reach them.
  */
-function reachable(registry: Registry, known: readonly BookieAddress[]): Topology {
+function reachable(registered: Required<Topology>, known: readonly BookieAddress[]): Topology {
   const ids = new Set(known.map((one) => one.id));
   return {
-    bookies: () => registry.bookies().filter((one) => ids.has(one.id)),
-    states: () => registry.states(),
+    bookies: () => registered.bookies().filter((one) => ids.has(one.id)),
+    states: () => registered.states(),
+    whenCurrent: () => registered.whenCurrent(),
   };
 }

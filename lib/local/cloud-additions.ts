@@ -1,6 +1,5 @@
 /** What is added to a data directory while its cloud runs: records of new regions and bookies. */
-import type { Random } from "../protocol/ports.ts";
-import { randomToken } from "../protocol/random.ts";
+import { type Random, randomToken } from "../protocol/random.ts";
 import { type BookieRecord, type CloudFile, checkRegionName, RACKS, REGIONS_MAX } from "./cloud-file.ts";
 import { LocalError, LocalNotFoundError } from "./local-error.ts";
 

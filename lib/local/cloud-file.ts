@@ -13,8 +13,7 @@ import { mkdir, readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { bookieId, type Region, region } from "../protocol/ids.ts";
 import type { BookieAddress } from "../protocol/place.ts";
-import type { Random } from "../protocol/ports.ts";
-import { randomToken } from "../protocol/random.ts";
+import { type Random, randomToken } from "../protocol/random.ts";
 import { isMissing, readIfThere, writeCrashSafe } from "./crash-safe-file.ts";
 import { LocalError } from "./local-error.ts";
 

@@ -3,12 +3,12 @@
  * that are added later are reached by the functions of the earlier ones, and the other way round.
  */
 import { present } from "../protocol/assert.ts";
+import type { Clock } from "../protocol/clock.ts";
 import { type Region, region } from "../protocol/ids.ts";
 import type { LogConfig } from "../protocol/items.ts";
 import { limits } from "../protocol/limits.ts";
-import type { Settler } from "../protocol/log/settler.ts";
-import { regionAware } from "../protocol/placement/region-aware.ts";
-import type { Clock, MetadataStore, Trace } from "../protocol/ports.ts";
+import type { Settler } from "../protocol/log/log-ports.ts";
+import type { MetadataStore, Trace } from "../protocol/ports.ts";
 import { within } from "../protocol/waiting.ts";
 import { cloudHealth } from "./cloud-health.ts";
 import type { StorageBookie } from "./cloud-storage.ts";
@@ -106,7 +106,7 @@ export class CloudRegions {
     const [replicas, bookies] = [this.#replicas, this.#bookies];
     const leases = (name: Region) => this.#fields.leases.of(name);
     const peer = (name: Region) => this.find(name);
-    const world = { ...this.#fields, placement: regionAware, replicas, bookies, leases, peer };
+    const world = { ...this.#fields, replicas, bookies, leases, peer };
     const api: LocalRegionFields["api"] = {
       defaultConfig: config,
       health: async () => cloudHealth(this.#switches, replicas, config),

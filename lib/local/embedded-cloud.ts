@@ -8,9 +8,9 @@ import { ConsoleTrace, type ConsoleTraceFields } from "../adapters/node/console-
 import { SystemClock } from "../adapters/node/system-clock.ts";
 import { SystemRandom } from "../adapters/node/system-random.ts";
 import { present } from "../protocol/assert.ts";
+import type { Clock } from "../protocol/clock.ts";
 import { region } from "../protocol/ids.ts";
 import { regionAware } from "../protocol/placement/region-aware.ts";
-import type { Clock } from "../protocol/ports.ts";
 import { randomToken } from "../protocol/random.ts";
 import { bookiesOfNewRegion, oneMoreBookie } from "./cloud-additions.ts";
 import { type BookieRecord, parseRegions } from "./cloud-file.ts";

@@ -2,13 +2,14 @@
 import { createApi } from "../api/api.ts";
 import type { ApiApp } from "../api/route.ts";
 import type { ApiOptions } from "../api/routing.ts";
+import type { Clock } from "../protocol/clock.ts";
+import type { ComposedRegion } from "../protocol/compose-region.ts";
 import type { LogAppends } from "../protocol/log/log-appends.ts";
-import type { AppendOperations, ReadOperations, RegionOperations } from "../protocol/log/operations.ts";
-import type { Clock } from "../protocol/ports.ts";
+import type { AppendOperations, ReadOperations } from "../protocol/log/operations.ts";
+import type { RegionOperations } from "../protocol/placement/region-operations.ts";
 import { within } from "../protocol/waiting.ts";
 import { LoopbackServer } from "./loopback-server.ts";
 import { RegionAudits } from "./region-audits.ts";
-import type { RegionFunctions } from "./region-functions.ts";
 import type { Manner, RegionSwitch } from "./region-switch.ts";
 
 /** Wait for what was sent to be answered before a region's functions end. */
@@ -19,7 +20,7 @@ export interface LocalRegionFields {
   readonly port: number;
   readonly clock: Clock;
   /** Makes the region's functions; again after each loss. */
-  readonly start: () => RegionFunctions;
+  readonly start: () => ComposedRegion;
   /** From the end of one pass of the auditor to the next. */
   readonly auditPeriodMs: number;
   readonly api: Pick<ApiOptions, "defaultConfig" | "health" | "onFault" | "onUndeclared">;
@@ -28,8 +29,8 @@ export interface LocalRegionFields {
 export class LocalRegion {
   readonly region: RegionSwitch;
   readonly #clock: Clock;
-  readonly #start: () => RegionFunctions;
-  #functions: RegionFunctions;
+  readonly #start: () => ComposedRegion;
+  #functions: ComposedRegion;
   #server: LoopbackServer | undefined;
   #audits: RegionAudits | undefined;
   #change: Promise<void> = Promise.resolve();
@@ -158,10 +159,10 @@ export class LocalRegion {
 
   #regions(): RegionOperations {
     return {
-      regions: () => this.#functions.regions.regions(),
-      setRegionState: (region, state) => this.#functions.regions.setRegionState(region, state),
+      regions: () => this.#functions.operators.regions(),
+      setRegionState: (region, state) => this.#functions.operators.setRegionState(region, state),
       setBookieState: (region, bookie, state) =>
-        this.#functions.regions.setBookieState(region, bookie, state),
+        this.#functions.operators.setBookieState(region, bookie, state),
     };
   }
 }

@@ -5,9 +5,10 @@
  * D1 Writes and consistent reads need a majority of replicas. A stale read needs the one it asks.
  * D2 Without a majority nothing is written, and the error names the regions that are there.
  */
+import type { Clock } from "../protocol/clock.ts";
 import { FencelineError } from "../protocol/errors.ts";
 import type { Region } from "../protocol/ids.ts";
-import type { Clock, Consistency, MetadataStore } from "../protocol/ports.ts";
+import type { Consistency, MetadataStore } from "../protocol/ports.ts";
 import { pause } from "../protocol/waiting.ts";
 import type { Distances } from "./distances.ts";
 import type { RegionSwitch } from "./region-switch.ts";

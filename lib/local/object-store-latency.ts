@@ -3,7 +3,9 @@
  * log-normal pieces. What is stored and answered is left as it is.
  */
 import type { CallSignal } from "../protocol/call-abort.ts";
-import type { Clock, EntryStore, Random } from "../protocol/ports.ts";
+import type { Clock } from "../protocol/clock.ts";
+import type { EntryStore } from "../protocol/ports.ts";
+import type { Random } from "../protocol/random.ts";
 import { pause } from "../protocol/waiting.ts";
 
 interface Quantile {

@@ -1,10 +1,10 @@
 /** The append functions of the other regions, as one region's append function calls them. */
+import type { Clock } from "../protocol/clock.ts";
 import { FencelineError, unavailable } from "../protocol/errors.ts";
 import type { Region } from "../protocol/ids.ts";
 import type { LogAppends } from "../protocol/log/log-appends.ts";
 import type { ForwardAnswer, RegionAppends } from "../protocol/log/log-ports.ts";
 import type { AppendRequest } from "../protocol/log/operations.ts";
-import type { Clock } from "../protocol/ports.ts";
 import type { Distances } from "./distances.ts";
 import type { Gate, RegionSwitch } from "./region-switch.ts";
 import { roundTrip } from "./round-trip.ts";

@@ -7,22 +7,17 @@
  */
 import { NodeDigest } from "../adapters/node/node-digest.ts";
 import { SystemRandom } from "../adapters/node/system-random.ts";
-import { boundedMetadata } from "../protocol/bounded-metadata.ts";
+import type { Clock } from "../protocol/clock.ts";
+import {
+  type ComposedRegion,
+  composeRegion,
+  type ProcessPorts,
+  processPorts,
+} from "../protocol/compose-region.ts";
 import { unavailable } from "../protocol/errors.ts";
 import type { Region } from "../protocol/ids.ts";
-import type { LedgerPorts } from "../protocol/ledger/ledger-ports.ts";
-import { LogAppends } from "../protocol/log/log-appends.ts";
-import type { RegionLeases } from "../protocol/log/log-ports.ts";
-import { LogReads } from "../protocol/log/log-reads.ts";
-import type { ReadOperations, RegionOperations } from "../protocol/log/operations.ts";
-import type { Settler } from "../protocol/log/settler.ts";
-import { Auditor } from "../protocol/log/upkeep/audit.ts";
-import { RegisteredRegions } from "../protocol/placement/operate-regions.ts";
-import type { Placement } from "../protocol/placement/placement.ts";
-import { Quarantine } from "../protocol/placement/quarantine.ts";
-import { Registry } from "../protocol/placement/registry.ts";
-import type { Clock, LeaseStore, MetadataStore, Trace } from "../protocol/ports.ts";
-import { ReadPolicy } from "../protocol/reads/read-policy.ts";
+import type { RegionLeases, Settler } from "../protocol/log/log-ports.ts";
+import type { LeaseStore, MetadataStore, Trace } from "../protocol/ports.ts";
 import type { Distances } from "./distances.ts";
 import { gatedLeases, gatedMetadata } from "./gated-ports.ts";
 import { metadataReplicas } from "./metadata-replicas.ts";
@@ -30,18 +25,10 @@ import { cloudAppends, type Peer } from "./region-appends.ts";
 import { type LocalBookie, RegionBookies } from "./region-bookies.ts";
 import type { Gate, RegionSwitch } from "./region-switch.ts";
 
-export interface RegionFunctions {
-  readonly append: LogAppends;
-  readonly read: ReadOperations;
-  readonly regions: RegionOperations;
-  readonly auditor: Auditor;
-}
-
 /** What all regions' functions reach, each through its own gates. */
 export interface SharedWorld {
   readonly clock: Clock;
   readonly trace: Trace;
-  readonly placement: Placement;
   readonly metadata: MetadataStore;
   readonly replicas: readonly RegionSwitch[];
   /** All there are; those that are added later are found here, too. */
@@ -58,20 +45,10 @@ export function startFunctions(
   world: SharedWorld,
   home: RegionSwitch,
   settler: (outgoing: Gate) => Settler,
-): RegionFunctions {
+): ComposedRegion {
   const outgoing = lifelong(home);
-  const forAppends = {
-    ...portsOf(world, home, outgoing),
-    leases: leasesOf(world, home, outgoing),
-    regions: cloudAppends({ ...world, from: home.region, outgoing }),
-  };
-  const append = new LogAppends(forAppends);
-  return {
-    append,
-    read: new LogReads(portsOf(world, home, outgoing), settler(outgoing)),
-    regions: new RegisteredRegions(forAppends),
-    auditor: new Auditor(forAppends, (log, to) => append.transferOwner(log, to)),
-  };
+  const { read } = composeRegion(portsOf(world, home, outgoing), { settler: () => settler(outgoing) });
+  return { ...composeRegion(portsOf(world, home, outgoing)), read };
 }
 
 /** The region's own table, which is lost with it. */
@@ -89,24 +66,19 @@ function lifelong(home: RegionSwitch): Gate {
   };
 }
 
-function portsOf(world: SharedWorld, home: RegionSwitch, outgoing: Gate): LedgerPorts {
-  const { clock, trace, placement, bookies, distances, replicas } = world;
-  const { metadata: store } = world;
+function portsOf(world: SharedWorld, home: RegionSwitch, outgoing: Gate): ProcessPorts {
+  const { clock, trace, bookies, distances, replicas, metadata: store } = world;
   const replica = metadataReplicas({ store, replicas, region: home.region, clock, distances });
-  const random = new SystemRandom();
-  const metadata = boundedMetadata(gatedMetadata(replica, outgoing), clock);
-  const known = bookies.map((one) => one.address);
-  return {
+  return processPorts({
     clock,
-    random,
+    random: new SystemRandom(),
     digest: new NodeDigest(),
     trace,
-    metadata,
+    metadata: gatedMetadata(replica, outgoing),
     bookies: new RegionBookies({ bookies, from: home, outgoing, clock, distances }),
-    topology: new Registry({ metadata, clock }, known),
-    placement,
-    reads: new ReadPolicy({ clock, random, place: { region: home.region } }),
-    quarantine: new Quarantine({ clock, random }),
+    bookiesAtStart: bookies.map((one) => one.address),
+    leases: leasesOf(world, home, outgoing),
+    regions: cloudAppends({ ...world, from: home.region, outgoing }),
     region: home.region,
-  };
+  });
 }

@@ -1,6 +1,6 @@
 /** Distance between regions, played by waiting. */
 import { type CallSignal, throwIfAborted } from "../protocol/call-abort.ts";
-import type { Clock } from "../protocol/ports.ts";
+import type { Clock } from "../protocol/clock.ts";
 import { pause } from "../protocol/waiting.ts";
 
 /**

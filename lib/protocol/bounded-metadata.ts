@@ -2,8 +2,9 @@
  * A metadata store whose calls end: each waits a stated time, and reads, which change nothing, are tried
  * twice. A write is sent once; whoever wrote reads before it writes again (U2).
  */
+import type { Clock } from "./clock.ts";
 import { limits } from "./limits.ts";
-import type { Clock, MetadataStore } from "./ports.ts";
+import type { MetadataStore } from "./ports.ts";
 import { within } from "./waiting.ts";
 
 export function boundedMetadata(store: MetadataStore, clock: Clock): MetadataStore {

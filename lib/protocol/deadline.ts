@@ -8,8 +8,9 @@
  * DL3 A deadline is made once, when its caller arrives, and handed down to every step. No step sends, fences
  *     or moves anything after it.
  */
+
+import type { Clock } from "./clock.ts";
 import { isWithin, type Moment, momentNow } from "./moment.ts";
-import type { Clock } from "./ports.ts";
 
 type Clocks = Pick<Clock, "nowMs" | "monotonicMs">;
 

@@ -3,7 +3,8 @@
  * header and the payload; whoever reads a copy checks it, and a bad copy is no copy.
  */
 import type { EntryId, LedgerId } from "./ids.ts";
-import type { Digest, EntryHeader, LedgerDigest, SealedEntry } from "./ports.ts";
+import type { Digest, EntryHeader, SealedEntry } from "./ports.ts";
+import type { LedgerDigest } from "./replication.ts";
 
 export function sealEntry(
   digest: Digest,

@@ -3,8 +3,7 @@
  * only typed values travel.
  */
 import { assert } from "./assert.ts";
-import type { Random } from "./ports.ts";
-import { randomSafeInteger, randomToken } from "./random.ts";
+import { type Random, randomSafeInteger, randomToken } from "./random.ts";
 
 declare const brand: unique symbol;
 type Brand<T, B extends string> = T & { readonly [brand]: B };

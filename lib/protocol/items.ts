@@ -3,14 +3,29 @@
  * (design section 3). Each decision is one conditional write to one item.
  */
 import { assert } from "./assert.ts";
-import type { BookieId, LedgerId, LogIncarnation, LogName, Region, SegmentNumber, SeqNum } from "./ids.ts";
-import type { LedgerMetadata, Replication } from "./ledger-metadata.ts";
-import type { BookieAddress } from "./place.ts";
-import type { BookieState, RegionState } from "./placement/placement.ts";
+import type {
+  BookieId,
+  LedgerId,
+  LogIncarnation,
+  LogName,
+  Region,
+  SegmentNumber,
+  SeqNum,
+  WriteToken,
+} from "./ids.ts";
+import type { LedgerMetadata } from "./ledger-metadata.ts";
+import type { BookieAddress, BookieState, RegionState } from "./place.ts";
+import type { Replication } from "./replication.ts";
 
 export interface ItemKey {
   readonly partition: string;
   readonly sort: string;
+}
+
+/** What a conditional write depends on. Both parts count: a re-created item never looks like the old one. */
+export interface Version {
+  readonly revision: number;
+  readonly token: WriteToken;
 }
 
 /** Name -> the present life of the log of that name. */

@@ -3,7 +3,7 @@
  * processes and saves recoveries; safety never rests on it (rules 16 to 20).
  */
 import type { BookieId, EntryId, LedgerId, Region, SeqNum, Tenure, WriteToken } from "./ids.ts";
-import type { Version } from "./ports.ts";
+import type { Version } from "./items.ts";
 
 /** Where a holder left an open ledger, and so where the next one goes on. */
 export interface LedgerTail {

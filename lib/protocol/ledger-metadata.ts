@@ -22,24 +22,7 @@ import {
   type SeqNum,
 } from "./ids.ts";
 import type { BookieAddress } from "./place.ts";
-import type { LedgerDigest } from "./ports.ts";
-
-export interface Replication {
-  /** Bookies that a fragment is striped over. */
-  readonly ensembleSize: number;
-  /** Bookies that each entry is sent to. */
-  readonly writeQuorum: number;
-  /** Bookies that must hold an entry before it is acknowledged. */
-  readonly ackQuorum: number;
-  /** Regions that those bookies must span: minRegionsForDurability. */
-  readonly minRegions: number;
-}
-
-/** From `firstEntry` on, entries are striped over `ensemble`, whose order is part of the protocol. */
-export interface Fragment {
-  readonly firstEntry: EntryId;
-  readonly ensemble: readonly BookieAddress[];
-}
+import type { Fragment, LedgerDigest, Replication } from "./replication.ts";
 
 /** The log segment that a ledger was created for (rules 23, 32). */
 export interface LedgerOrigin {

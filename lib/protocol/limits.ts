@@ -80,8 +80,12 @@ export const limits = {
    */
   updateRoundsMax: 16,
 
-  /** How old a process's copy of the registry may be before it is read anew, off the request path. */
+  /** Age from which a process's copy of the registry is read anew, beside the requests. */
+  registryRefreshMs: 5_000,
+  /** Age from which a request waits for a newer copy. */
   registryAgeMaxMs: 10_000,
+  /** Wait for that: after it the request goes on with the old copy, which is as safe. */
+  registryWaitMs: 1_000,
 
   // Collection and freshness (rule 15)
   /** How long fence and seal of a DELETED ledger are kept. */

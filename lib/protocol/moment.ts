@@ -3,7 +3,7 @@
  * one where its whole host is suspended; and the wall clock may jump. So what is old by either is old: what
  * was found out, or asked for, before a freeze or a jump is found out, or asked for, again.
  */
-import type { Clock } from "./ports.ts";
+import type { Clock } from "./clock.ts";
 
 export interface Moment {
   readonly wallMs: number;

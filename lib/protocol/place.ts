@@ -14,3 +14,12 @@ export interface BookieAddress {
   readonly id: BookieId;
   readonly place: Place;
 }
+
+/** Only an accepting region takes new copies; `draining` and `lost` differ for whoever repairs. */
+export type RegionState = "accepting" | "draining" | "lost";
+
+/** Only a writable bookie takes new copies; a read-only one still serves what it holds. */
+export type BookieState = "writable" | "read-only" | "lost";
+
+/** Every other region is a class of its own: 15 ms and 150 ms do not belong in one pool. */
+export type DistanceClass = "same-rack" | "same-region" | `region ${string}`;

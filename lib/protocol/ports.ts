@@ -1,5 +1,5 @@
 /**
- * Every seam between the protocol and the world, on one page.
+ * Every seam between the protocol and the world, on one page; `Clock` and `Random` have files of their own.
  *
  *      LogWriter / LogReader            lib/protocol/log
  *        LedgerWriter / LedgerReader    lib/protocol/ledger
@@ -14,35 +14,12 @@
  */
 import type { CallSignal } from "./call-abort.ts";
 import type { BookieId, EntryId, LedgerId, LogIncarnation, Tenure, WriteToken } from "./ids.ts";
-import type { Item, ItemKey } from "./items.ts";
+import type { Item, ItemKey, Version } from "./items.ts";
 import type { Lease } from "./lease.ts";
 import type { BookieAddress } from "./place.ts";
 import type { TopologyStates } from "./placement/placement.ts";
+import type { LedgerDigest } from "./replication.ts";
 import type { TraceEvent } from "./trace-events.ts";
-
-export interface Clock {
-  /** Wall time in ms since the epoch. It may be skewed by hours and may jump. */
-  nowMs(): number;
-  /** Time in ms that never falls within this process. For durations only. */
-  monotonicMs(): number;
-  /** Calls `fire` once after `delayMs` unless cancelled. */
-  startTimer(delayMs: number, fire: () => void): Timer;
-}
-
-export interface Timer {
-  /** Forgets the timer; harmless after it fired. */
-  cancel(): void;
-}
-
-export interface Random {
-  /** A uniform whole number in [0, 2^32). */
-  uint32(): number;
-}
-
-/** How a ledger's entries are sealed; part of its metadata. The HMAC key is the ledger's own, in base 16. */
-export type LedgerDigest =
-  | { readonly type: "crc32" }
-  | { readonly type: "hmac-sha256"; readonly keyHex: string };
 
 /** Travels with each entry; covered by its digest, encoded once, never changed (rules 4, 5). */
 export interface EntryHeader {
@@ -179,17 +156,13 @@ export interface Bookies {
 /** The bookies that new ensembles may use, as this process knows. Never asked for a member's place. */
 export interface Topology {
   bookies(): readonly BookieAddress[];
-  /** What operators say; whoever is not named is writable, or accepting. Absent: nobody says anything. */
+  /** What operators say. Without a word a bookie is writable, a region accepting. Absent: no words. */
   states?(): TopologyStates;
+  /** Before a request uses it: resolves when it is current, or as current as can be had. Never rejects. */
+  whenCurrent?(): Promise<void> | undefined;
 }
 
 // ---------- Metadata: items in partitions, each changed by one conditional write.
-
-/** What a conditional write depends on. Both parts count: a re-created item never looks like the old one. */
-export interface Version {
-  readonly revision: number;
-  readonly token: WriteToken;
-}
 
 export interface Versioned<T extends Item = Item> {
   readonly key: ItemKey;

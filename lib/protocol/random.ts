@@ -1,6 +1,10 @@
-/** Values drawn from the `Random` port. */
+/** Port: randomness, and the values that are drawn from it. */
 import { assert } from "./assert.ts";
-import type { Random } from "./ports.ts";
+
+export interface Random {
+  /** A uniform whole number in [0, 2^32). */
+  uint32(): number;
+}
 
 /** A whole number in [0, 2^53), uniform. */
 export function randomSafeInteger(random: Random): number {

@@ -5,7 +5,7 @@
 
 import type { ErrorCode } from "./errors.ts";
 import type { BookieId, EntryId, LedgerId, LogIncarnation, Region, SeqNum } from "./ids.ts";
-import type { DistanceClass } from "./reads/distance.ts";
+import type { DistanceClass } from "./place.ts";
 
 export type TraceEvent =
   | { readonly event: "ledger-created"; readonly ledgerId: LedgerId; readonly ensemble: readonly BookieId[] }
@@ -121,4 +121,6 @@ export type TraceEvent =
       readonly wins: readonly (readonly [DistanceClass, number])[];
       readonly elapsedMs: number;
     }
+  /** A process goes on with an older copy of the registry, or with none. */
+  | { readonly event: "registry-not-read"; readonly reason: string }
   | { readonly event: "log-alarm"; readonly log: LogIncarnation; readonly reason: string };

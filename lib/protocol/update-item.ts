@@ -10,7 +10,8 @@ import { FencelineError, sideEffectsOf, unavailable } from "./errors.ts";
 import { newWriteToken, type WriteToken } from "./ids.ts";
 import type { Item, ItemKey } from "./items.ts";
 import { limits } from "./limits.ts";
-import type { MetadataStore, Random, Versioned } from "./ports.ts";
+import type { MetadataStore, Versioned } from "./ports.ts";
+import type { Random } from "./random.ts";
 
 export type Decision = { readonly kind: "write"; readonly item: Item } | { readonly kind: "keep" };
 

@@ -1,8 +1,9 @@
 /** Waiting on the clock port: bounded calls and pauses. */
-
 import { aborted, type CallSignal } from "./call-abort.ts";
+import type { Clock } from "./clock.ts";
 import { unavailable } from "./errors.ts";
-import type { Clock } from "./ports.ts";
+import { limits } from "./limits.ts";
+import { type Random, randomBelow } from "./random.ts";
 
 /** Resolves after `delayMs`; rejects as soon as nobody waits any more, and leaves no timer behind then. */
 export function pause(clock: Clock, delayMs: number, signal?: CallSignal): Promise<void> {
@@ -59,4 +60,17 @@ export function within<T>(
 /** A call that throws at once rejects like one that fails later. */
 async function started<T>(call: () => Promise<T>): Promise<T> {
   return await call();
+}
+
+/**
+ * Pauses before something is begun again that a rival got in the way of: for a random part of a bound that
+ * doubles. Two writers that fence each other in turn thus come apart, and the first of them has time to
+ * write. `restart` counts from 1.
+ */
+export function backoff(
+  ports: { readonly clock: Clock; readonly random: Random },
+  restart: number,
+): Promise<void> {
+  const boundMs = Math.min(limits.restartPauseMsMax, limits.restartPauseMs * 2 ** (restart - 1));
+  return pause(ports.clock, 1 + randomBelow(ports.random, boundMs));
 }

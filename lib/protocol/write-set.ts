@@ -6,8 +6,8 @@
  */
 import { assert, present } from "./assert.ts";
 import type { EntryId } from "./ids.ts";
-import type { Fragment, Replication } from "./ledger-metadata.ts";
 import type { BookieAddress } from "./place.ts";
+import type { Fragment, Replication } from "./replication.ts";
 
 /** Positions of the entry's write set, in order. */
 export function writeSetPositions(entry: EntryId, replication: Replication): number[] {

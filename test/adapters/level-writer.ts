@@ -6,7 +6,7 @@ import { LevelEntryStore } from "../../lib/adapters/level/level-entry-store.ts";
 import { LevelLeaseStore } from "../../lib/adapters/level/level-lease-store.ts";
 import { LevelMetadataStore } from "../../lib/adapters/level/level-metadata-store.ts";
 import { entryId, ledgerId, logIncarnation, writeToken } from "../../lib/protocol/ids.ts";
-import type { Version } from "../../lib/protocol/ports.ts";
+import type { Version } from "../../lib/protocol/items.ts";
 import { sampleLease } from "../contracts/lease-store-contract.ts";
 import { sampleLog } from "../contracts/sample-items.ts";
 import { Scope } from "../contracts/scope.ts";

@@ -30,17 +30,16 @@ import type {
   AppendRequest,
   DeletionAnswer,
   LogDescription,
-  LogRecord,
   Ownership,
   ReadAnswer,
   ReadOperations,
   ReadRequest,
-  RegionDescription,
-  RegionOperations,
 } from "../../lib/protocol/log/operations.ts";
 import { ProducerTable } from "../../lib/protocol/log/producers/producer-table.ts";
 import { compareDlsn } from "../../lib/protocol/log/records/dlsn.ts";
-import type { BookieState, RegionState } from "../../lib/protocol/placement/placement.ts";
+import type { LogRecord } from "../../lib/protocol/log/records/record.ts";
+import type { BookieState, RegionState } from "../../lib/protocol/place.ts";
+import type { RegionDescription, RegionOperations } from "../../lib/protocol/placement/region-operations.ts";
 import { type ReadCost, ReadCounters } from "../../lib/protocol/reads/read-counters.ts";
 
 export const here = region("us-east-1");

@@ -117,12 +117,12 @@ test("two forms of output that contradict each other are refused", async () => {
 });
 
 describe("exit codes", () => {
-  test("are in one table, which the help and the README have", async () => {
+  test("are in one table, which the help and docs/CLI.md have", async () => {
     const { out } = await run(["--help"]);
-    const readme = read("README.md");
+    const page = read("docs/CLI.md");
     for (const [code, words] of Object.entries(exitCodeWords)) {
       expect(out).toContain(`  ${code.padStart(3)}  ${words}\n`);
-      expect(readme).toMatch(new RegExp(`\\| ${code.padEnd(3)} \\| ${words} +\\|`));
+      expect(page).toMatch(new RegExp(`\\| ${code.padEnd(3)} \\| ${words} +\\|`));
     }
     expect(Object.keys(exitCodeWords).map(Number).sort()).toEqual(Object.values(exitCodes).sort());
   });

@@ -1,4 +1,4 @@
-/** The README's program for a deployment on AWS: the file it is, run against a region's surface. */
+/** The programs that documents show: the files they are; that for AWS is run against a region's surface. */
 import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,9 +10,12 @@ import { FaultyEndpoint } from "../cli/faulty-endpoint.ts";
 const EXAMPLE = "examples/orders-on-aws.ts";
 const run = promisify(execFile);
 
-test("the README shows the file", async () => {
-  const code = (await readFile(EXAMPLE, "utf8")).replace(/^\/\*\*[\s\S]*?\*\/\n/, "");
-  expect(await readFile("README.md", "utf8")).toContain(`\`\`\`ts\n${code}\`\`\``);
+test.each([
+  ["README.md", "examples/orders.ts"],
+  ["docs/API.md", EXAMPLE],
+])("%s shows %s", async (document, path) => {
+  const code = (await readFile(path, "utf8")).replace(/^\/\*\*[\s\S]*?\*\/\n/, "");
+  expect(await readFile(document, "utf8")).toContain(`\`\`\`ts\n${code}\`\`\``);
 });
 
 test("it runs: what it appended it reads back, twice over", { timeout: 60_000 }, async () => {

@@ -1,7 +1,10 @@
 /** Clocks, random sources and digests that are wrong in one way each; their contracts must catch them all. */
 import { NodeDigest } from "../../lib/adapters/node/node-digest.ts";
+import type { Clock } from "../../lib/protocol/clock.ts";
 import { entryId, tenure } from "../../lib/protocol/ids.ts";
-import type { Clock, Digest, EntryHeader, LedgerDigest, Random } from "../../lib/protocol/ports.ts";
+import type { Digest, EntryHeader } from "../../lib/protocol/ports.ts";
+import type { Random } from "../../lib/protocol/random.ts";
+import type { LedgerDigest } from "../../lib/protocol/replication.ts";
 import { SeededRandom } from "../sim/seeded-random.ts";
 
 type Changes = (clock: Clock) => Partial<Clock>;

@@ -1,6 +1,6 @@
 /** What every clock must do. Real ones are let run for a few ms, others are moved by hand. */
 import { describe, expect, it } from "vitest";
-import type { Clock } from "../../lib/protocol/ports.ts";
+import type { Clock } from "../../lib/protocol/clock.ts";
 import { pause, within } from "../../lib/protocol/waiting.ts";
 
 export interface ClockUnderTest {

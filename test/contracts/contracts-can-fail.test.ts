@@ -9,8 +9,9 @@ import {
   type StoredBookieFields,
   setUpStorage,
 } from "../../lib/protocol/bookie/stored-bookie.ts";
+import type { Clock } from "../../lib/protocol/clock.ts";
 import { bookieId } from "../../lib/protocol/ids.ts";
-import type { Bookie, Clock, EntryStore } from "../../lib/protocol/ports.ts";
+import type { Bookie, EntryStore } from "../../lib/protocol/ports.ts";
 import { CPU_BOUND } from "../cpu-bound.ts";
 import { TestClock } from "../scenarios/test-clock.ts";
 import { SeededRandom } from "../sim/seeded-random.ts";

@@ -2,7 +2,8 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { entryId, ledgerId, tenure } from "../../lib/protocol/ids.ts";
-import type { Digest, EntryHeader, LedgerDigest } from "../../lib/protocol/ports.ts";
+import type { Digest, EntryHeader } from "../../lib/protocol/ports.ts";
+import type { LedgerDigest } from "../../lib/protocol/replication.ts";
 
 export interface DigestCase {
   readonly title: string;

@@ -1,8 +1,9 @@
 /** What every lease store must do: compare-and-set on the version, never on the holder (rule 16). */
 import { expect } from "vitest";
 import { bookieId, entryId, ledgerId, region, seqNum, writeToken } from "../../lib/protocol/ids.ts";
+import type { Version } from "../../lib/protocol/items.ts";
 import type { Lease } from "../../lib/protocol/lease.ts";
-import type { LeaseStore, Version, WriteAnswer } from "../../lib/protocol/ports.ts";
+import type { LeaseStore, WriteAnswer } from "../../lib/protocol/ports.ts";
 import { type ContractCase, describeContract, type Opened, type OpenedStore } from "./contract.ts";
 import { persistentLeaseStore } from "./persistent-metadata-store.ts";
 import type { Scope } from "./scope.ts";

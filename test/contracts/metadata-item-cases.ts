@@ -1,7 +1,7 @@
 /** One item: read, conditional write, conditional removal. */
 import { expect } from "vitest";
-import type { ItemKey } from "../../lib/protocol/items.ts";
-import type { MetadataStore, Version, Versioned, WriteAnswer } from "../../lib/protocol/ports.ts";
+import type { ItemKey, Version } from "../../lib/protocol/items.ts";
+import type { MetadataStore, Versioned, WriteAnswer } from "../../lib/protocol/ports.ts";
 import type { ContractCase } from "./contract.ts";
 import { sampleItems, sampleLedger, sampleLog } from "./sample-items.ts";
 import type { Scope } from "./scope.ts";

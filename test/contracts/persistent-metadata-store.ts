@@ -3,7 +3,8 @@
  * read from the item: the write's own token there means that it won.
  */
 import type { WriteToken } from "../../lib/protocol/ids.ts";
-import type { LeaseStore, MetadataStore, Version, WriteAnswer } from "../../lib/protocol/ports.ts";
+import type { Version } from "../../lib/protocol/items.ts";
+import type { LeaseStore, MetadataStore, WriteAnswer } from "../../lib/protocol/ports.ts";
 import { untilAnswered } from "./contract.ts";
 import { LostReply } from "./lost-replies.ts";
 

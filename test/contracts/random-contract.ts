@@ -1,7 +1,7 @@
 /** What every source of randomness must do. */
 import { describe, expect, it } from "vitest";
 import { newLedgerId, newWriteToken } from "../../lib/protocol/ids.ts";
-import type { Random } from "../../lib/protocol/ports.ts";
+import type { Random } from "../../lib/protocol/random.ts";
 
 export interface RandomCase {
   readonly title: string;

@@ -11,7 +11,8 @@ import {
   type Tenure,
   type WriteToken,
 } from "../../lib/protocol/ids.ts";
-import type { Random, SealedEntry } from "../../lib/protocol/ports.ts";
+import type { SealedEntry } from "../../lib/protocol/ports.ts";
+import type { Random } from "../../lib/protocol/random.ts";
 import { SeededRandom } from "../sim/seeded-random.ts";
 
 let runs = 0;

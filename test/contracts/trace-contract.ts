@@ -79,6 +79,7 @@ const samples: { readonly [E in TraceEvent["event"]]: Extract<TraceEvent, { even
     wins: [["same-region", 2]],
     elapsedMs: 41.5,
   },
+  "registry-not-read": { event: "registry-not-read", reason: "no answer in 3000 ms" },
   "log-alarm": { event: "log-alarm", ...log, reason: "rule 33d" },
 };
 

@@ -12,8 +12,7 @@ function instance(w: LogWorld, name: string) {
   const { trace } = ports;
   const world = {
     region: ports.region,
-    ports,
-    leases: ports.leases?.store,
+    ports: { ...ports, registry: { whenCurrent: () => undefined } },
     trace: {
       emit: trace.emit.bind(trace),
       follow: () => {},
@@ -22,9 +21,8 @@ function instance(w: LogWorld, name: string) {
       flush: () => {},
     },
     appends: {},
-    registry: { ready: async () => {} },
   };
-  const served = new AppendFunction(world as unknown as RegionWorld, name);
+  const served = new AppendFunction(world as unknown as RegionWorld);
   return (text: string) => {
     const request = { log: LOG, records: [recordOf(text)] };
     return served.serve(encodeAppendCall({ operation: "append", request }), {} as Context);

@@ -14,7 +14,7 @@ import { oneRegion } from "./one-region.ts";
 function worldOver(status: number, name: string) {
   const lambda = (where: string, _waits: ClientWaits) =>
     lambdaClient(where, FORWARD_WAITS, new ScriptedService(inOrder(dynamoError(status, name))).config);
-  const world = regionWorld(oneRegion, "us-west-2", "append", { ...awsClients, lambda });
+  const world = regionWorld(oneRegion, { region: "us-west-2", stage: "append" }, { ...awsClients, lambda });
   const logged = vi.spyOn(world.trace.logger, "error").mockImplementation(() => undefined);
   const counted = vi.spyOn(world.trace, "count").mockImplementation(() => undefined);
   return { world, logged, counted };

@@ -101,7 +101,7 @@ function settings(mode: "strong" | "home"): RegionSettings {
 
 function world(mode: "strong" | "home", stored = made[mode]) {
   const aws = new AskedAws(stored);
-  return { aws, ...regionWorld(settings(mode), OWN, "append", aws) };
+  return { aws, ...regionWorld(settings(mode), { region: OWN, stage: "append" }, aws) };
 }
 
 beforeEach(() => {
@@ -151,8 +151,8 @@ describe.each(["strong", "home"] as const)("a function that is set to mode %s", 
   });
 
   it("asks leases of its own region's table, bookies and appends where they are", async () => {
-    const { aws, ports, leases, appends } = world(mode);
-    await leases.read(logIncarnation("l1"));
+    const { aws, ports, appends } = world(mode);
+    await ports.leases?.store.read(logIncarnation("l1"));
     await ports.bookies.bookie(bookieId("us-west-2.b1~s1")).read(ledgerId(7), entryId(0));
     await appends.canOwn(region("us-east-1"), logIncarnation("l1"));
     expect(aws.asked).toEqual([

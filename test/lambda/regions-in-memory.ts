@@ -7,7 +7,6 @@ import type { LambdaFunction } from "../../lib/adapters/aws/lambda-call.ts";
 import { MemoryEntryStore } from "../../lib/adapters/memory/memory-entry-store.ts";
 import { MemoryLeaseStore } from "../../lib/adapters/memory/memory-lease-store.ts";
 import { MemoryMetadataStore } from "../../lib/adapters/memory/memory-metadata-store.ts";
-import { NodeDigest } from "../../lib/adapters/node/node-digest.ts";
 import { SystemClock } from "../../lib/adapters/node/system-clock.ts";
 import { SystemRandom } from "../../lib/adapters/node/system-random.ts";
 import type { RegionSettings } from "../../lib/environment.ts";
@@ -15,17 +14,15 @@ import { AppendFunction } from "../../lib/lambda/append-function.ts";
 import { AuditorFunction } from "../../lib/lambda/auditor-function.ts";
 import { FunctionTrace } from "../../lib/lambda/function-trace.ts";
 import { ReadFunction } from "../../lib/lambda/read-function.ts";
-import type { RegionWorld } from "../../lib/lambda/region-world.ts";
+import { countedAppends, type RegionWorld } from "../../lib/lambda/region-world.ts";
 import { StoredBookie, setUpStorage } from "../../lib/protocol/bookie/stored-bookie.ts";
 import { unavailable } from "../../lib/protocol/errors.ts";
 import { bookieId, region as regionOf } from "../../lib/protocol/ids.ts";
 import type { Lease } from "../../lib/protocol/lease.ts";
 import type { BookieAddress } from "../../lib/protocol/place.ts";
-import { Quarantine } from "../../lib/protocol/placement/quarantine.ts";
-import { regionAware } from "../../lib/protocol/placement/region-aware.ts";
 import type { Bookie } from "../../lib/protocol/ports.ts";
-import { ReadPolicy } from "../../lib/protocol/reads/read-policy.ts";
 import { pause } from "../../lib/protocol/waiting.ts";
+import { fixed, testPorts } from "../process-ports.ts";
 
 export const REGIONS = ["us-east-1", "us-west-2"] as const;
 export const DEPLOYMENT = "glog";
@@ -74,9 +71,9 @@ export class Regions {
       const leases = new WatchedLeases();
       regions.leases.set(region, leases);
       const world = (stage: string) => regions.#world({ stage, region, metadata, addresses, leases });
-      regions.#functions.set(region, new AppendFunction(world("append"), `append ${region}`));
+      regions.#functions.set(region, new AppendFunction(world("append")));
       regions.#reads.set(region, new ReadFunction(world("read")));
-      regions.auditors.set(region, new AuditorFunction(world("auditor"), `auditor ${region}`));
+      regions.auditors.set(region, new AuditorFunction(world("auditor")));
     }
     return regions;
   }
@@ -142,23 +139,20 @@ export class Regions {
     const { stage, metadata, addresses, leases } = of;
     const region = regionOf(of.region);
     const trace = new FunctionTrace({ deployment: DEPLOYMENT, logLevel: "ERROR" }, stage, region);
+    const appends = this.#appends();
     const absent = (id: string): never => expect.fail(`no bookie ${id}`);
     const world: RegionWorld = {
       settings: { metadata: {}, regions: [] } as unknown as RegionSettings,
       region,
       trace,
-      ports: {
-        ...{ clock, random, trace, metadata, region, placement: regionAware },
-        digest: new NodeDigest(),
+      ports: testPorts({
+        ...{ clock, random, trace, metadata, region },
         bookies: { bookie: (id) => this.#bookies.get(id) ?? absent(id) },
-        topology: { bookies: () => addresses },
-        reads: new ReadPolicy({ clock, random, place: { region } }),
-        quarantine: new Quarantine({ clock, random }),
-      },
-      // Its topology stands still.
-      registry: { ready: async () => {}, load: async () => {} },
-      leases,
-      appends: this.#appends(),
+        topology: fixed(addresses),
+        leases: { store: leases, holder: `${stage} ${region}` },
+        regions: countedAppends(appends, trace),
+      }),
+      appends,
       bookies: addresses,
       replicas: [],
       defaultConfig: {

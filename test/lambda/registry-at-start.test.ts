@@ -3,7 +3,7 @@
  * DynamoDB's client with a scripted service behind it.
  */
 import { setTimeout } from "node:timers/promises";
-import type { APIGatewayProxyEvent, Context } from "aws-lambda";
+import type { Context } from "aws-lambda";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { encodeAppendCall } from "../../lib/adapters/aws/append-call.ts";
 import { dynamoDbClient, lambdaClient } from "../../lib/adapters/aws/aws-clients.ts";
@@ -11,7 +11,7 @@ import { SystemRandom } from "../../lib/adapters/node/system-random.ts";
 import { AppendFunction } from "../../lib/lambda/append-function.ts";
 import { AuditorFunction } from "../../lib/lambda/auditor-function.ts";
 import { regionWorld } from "../../lib/lambda/region-world.ts";
-import { newLogIncarnation } from "../../lib/protocol/ids.ts";
+import { type LogName, newLogIncarnation } from "../../lib/protocol/ids.ts";
 import {
   dynamoError,
   json,
@@ -37,22 +37,23 @@ function started(registry: Script) {
   const script: Script = (request) => (partitionOf(request) === undefined ? json({}) : registry(request));
   const service = new ScriptedService(script);
   const world = (stage: string) =>
-    regionWorld(oneRegion, "us-east-1", stage, {
-      dynamoDb: (region, waits) => dynamoDbClient(region, waits, service.config),
-      lambda: (region, waits) => lambdaClient(region, waits, service.config),
-    });
+    regionWorld(
+      oneRegion,
+      { region: "us-east-1", stage },
+      {
+        dynamoDb: (region, waits) => dynamoDbClient(region, waits, service.config),
+        lambda: (region, waits) => lambdaClient(region, waits, service.config),
+      },
+    );
   return { world, read: () => service.requests.map(partitionOf).filter((one) => one !== undefined) };
 }
 
-const nothing = {
-  httpMethod: "GET",
-  path: "/v1/nothing",
-  headers: {},
-  requestContext: {},
-  body: null,
-} as unknown as APIGatewayProxyEvent;
+const log = "there-is-no-such-log" as LogName;
+const records = [{ body: new Uint8Array(1), headers: [] }];
+const appendCall = encodeAppendCall({ operation: "append", request: { log, records } });
+const notFound = { failure: { code: "log_not_found" } };
 
-const request = (append: AppendFunction) => append.serve(nothing, {} as Context);
+const request = (append: AppendFunction) => append.serve(appendCall, {} as Context);
 
 const until = (ready: () => boolean) => vi.waitFor(() => expect(ready()).toBe(true), { interval: 1 });
 
@@ -66,10 +67,10 @@ afterEach(() => {
 
 test("A2 the registry is read when the process starts, and for no request again", async () => {
   const { world, read } = started(() => empty);
-  const append = new AppendFunction(world("append"), "one");
+  const append = new AppendFunction(world("append"));
   await until(() => read().length === 2);
   for (let times = 0; times < 3; times++) {
-    expect(await request(append)).toMatchObject({ statusCode: 404 });
+    expect(await request(append)).toMatchObject(notFound);
   }
   expect(read().sort()).toEqual(["bookies", "regions"]);
 });
@@ -77,7 +78,7 @@ test("A2 the registry is read when the process starts, and for no request again"
 test("A2 a request waits for the reading that the start began, and begins none beside it", async () => {
   const held: ((reply: ScriptedReply) => void)[] = [];
   const { world, read } = started(() => new Promise((resolve) => held.push(resolve)));
-  const append = new AppendFunction(world("append"), "one");
+  const append = new AppendFunction(world("append"));
   let isAnswered = false;
   const answer = request(append).finally(() => {
     isAnswered = true;
@@ -85,7 +86,7 @@ test("A2 a request waits for the reading that the start began, and begins none b
   await until(() => held.length === 2);
   expect(isAnswered).toBe(false);
   for (const release of held) release(empty);
-  expect(await answer).toMatchObject({ statusCode: 404 });
+  expect(await answer).toMatchObject(notFound);
   expect(read()).toHaveLength(2);
 });
 
@@ -96,31 +97,31 @@ test("A2 a start that failed is not remembered: the request is served, and the n
     if (isUp) answered.push(partitionOf(asked));
     return isUp ? empty : refused;
   });
-  const append = new AppendFunction(world("append"), "one");
+  const append = new AppendFunction(world("append"));
   await until(() => read().length >= 2);
-  expect(await request(append)).toMatchObject({ statusCode: 404 });
+  expect(await request(append)).toMatchObject(notFound);
   await setTimeout(20); // whatever the failed readings still ask
   isUp = true;
   for (let times = 0; times < 2; times++) {
-    expect(await request(append)).toMatchObject({ statusCode: 404 });
+    expect(await request(append)).toMatchObject(notFound);
     expect(answered.sort()).toEqual(["bookies", "regions"]);
   }
 });
 
 test("A2 a registry that hangs holds up a request for a second, and no question whether the region lives", async () => {
   const { world } = started(() => new Promise(() => {}));
-  const append = new AppendFunction(world("append"), "one");
+  const append = new AppendFunction(world("append"));
   const log = newLogIncarnation(new SystemRandom());
   const startedMs = performance.now();
   const answer = await append.serve(encodeAppendCall({ operation: "can-own", log }), {} as Context);
   expect(answer).toMatchObject({ answer: true });
   expect(performance.now() - startedMs).toBeLessThan(900);
-  expect(await request(append)).toMatchObject({ statusCode: 404 });
+  expect(await request(append)).toMatchObject(notFound);
 });
 
 test("the auditor reads the registry before each pass, however young its copy is", async () => {
   const { world, read } = started(() => empty);
-  const auditor = new AuditorFunction(world("auditor"), "one");
+  const auditor = new AuditorFunction(world("auditor"));
   await auditor.serve({});
   const first = read().length;
   await auditor.serve({});

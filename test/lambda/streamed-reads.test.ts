@@ -203,7 +203,7 @@ describe("a read of 1 MiB of control characters, which are six characters each i
 
 describe("the read function", () => {
   function reader() {
-    const world = regionWorld(settings, "us-east-1", "read");
+    const world = regionWorld(settings, { region: "us-east-1", stage: "read" });
     vi.spyOn(world.trace, "flush").mockImplementation(() => undefined);
     return { world, read: new ReadFunction(world) };
   }

@@ -2,21 +2,15 @@
  * One region's append function as a process of its own: it shares no memory with anybody. Its stores are in the
  * parent process, one message to a call; the bookies that it talks to run here, over those stores.
  */
-import { NodeDigest } from "../../lib/adapters/node/node-digest.ts";
 import { SystemClock } from "../../lib/adapters/node/system-clock.ts";
 import { SystemRandom } from "../../lib/adapters/node/system-random.ts";
 import { StoredBookie } from "../../lib/protocol/bookie/stored-bookie.ts";
-import { boundedMetadata } from "../../lib/protocol/bounded-metadata.ts";
+import { type ComposedRegion, composeRegion } from "../../lib/protocol/compose-region.ts";
 import { unavailable } from "../../lib/protocol/errors.ts";
 import { logName, region, seqNum } from "../../lib/protocol/ids.ts";
-import type { LedgerPorts } from "../../lib/protocol/ledger/ledger-ports.ts";
-import { LogAppends } from "../../lib/protocol/log/log-appends.ts";
-import { LogReads } from "../../lib/protocol/log/log-reads.ts";
 import type { BookieAddress } from "../../lib/protocol/place.ts";
-import { Quarantine } from "../../lib/protocol/placement/quarantine.ts";
-import { regionAware } from "../../lib/protocol/placement/region-aware.ts";
 import type { EntryStore, MetadataStore } from "../../lib/protocol/ports.ts";
-import { ReadPolicy } from "../../lib/protocol/reads/read-policy.ts";
+import { fixed, testPorts } from "../process-ports.ts";
 
 export interface StoreCall {
   readonly kind: "store";
@@ -76,34 +70,26 @@ const metadata: MetadataStore = {
   query: (...args) => call("metadata", "query", args),
 };
 
-function portsOf(start: Start): LedgerPorts {
+function regionOf(start: Start): ComposedRegion {
   const clock = new SystemClock();
-  const random = new SystemRandom();
-  return {
+  const ports = testPorts({
     clock,
-    random,
-    digest: new NodeDigest(),
-    trace: { emit: () => undefined },
-    metadata: boundedMetadata(metadata, clock),
+    random: new SystemRandom(),
+    metadata,
     bookies: {
       bookie: (id) => new StoredBookie({ id, storage: `storage of ${id}`, store: entryStore(id), clock }),
     },
-    topology: { bookies: () => start.bookies },
-    placement: regionAware,
-    reads: new ReadPolicy({ clock, random, place: { region: region(start.region) } }),
-    quarantine: new Quarantine({ clock, random }),
+    topology: fixed(start.bookies),
     region: region(start.region),
-  };
+  });
+  return composeRegion(ports);
 }
 
 class RegionProcess {
-  readonly #appends: LogAppends;
-  readonly #reads: LogReads;
+  readonly #region: ComposedRegion;
 
   constructor(start: Start) {
-    const ports = portsOf(start);
-    this.#appends = new LogAppends(ports);
-    this.#reads = new LogReads(ports, { settle: (_, log) => this.#appends.settle(log) });
+    this.#region = regionOf(start);
   }
 
   async run(command: Command): Promise<unknown> {
@@ -112,16 +98,16 @@ class RegionProcess {
       case "create": {
         const replication = { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 };
         const config = { replication, digest: "crc32", segmentBytesMax: 1 << 20 } as const;
-        return (await this.#appends.createLog(log, config)).created;
+        return (await this.#region.append.createLog(log, config)).created;
       }
       case "append": {
         const record = { body: new TextEncoder().encode(command.body), headers: [] };
-        const { start, epoch, ownerRegion } = await this.#appends.append({ log, records: [record] });
+        const { start, epoch, ownerRegion } = await this.#region.append.append({ log, records: [record] });
         return { seqNum: start.seqNum, epoch, ownerRegion };
       }
       case "read": {
         const from = seqNum(0);
-        const answer = await this.#reads.read({ log, from, limit: 1_000, consistency: "strong" });
+        const answer = await this.#region.read.read({ log, from, limit: 1_000, consistency: "strong" });
         return answer.records.map((record) => new TextDecoder().decode(record.body));
       }
     }

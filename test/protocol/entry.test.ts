@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { NodeDigest } from "../../lib/adapters/node/node-digest.ts";
 import { isGenuine, sameBytes, sameContent, sealEntry } from "../../lib/protocol/entry.ts";
 import { entryId, ledgerId, tenure } from "../../lib/protocol/ids.ts";
-import type { EntryHeader, LedgerDigest, SealedEntry } from "../../lib/protocol/ports.ts";
+import type { EntryHeader, SealedEntry } from "../../lib/protocol/ports.ts";
+import type { LedgerDigest } from "../../lib/protocol/replication.ts";
 
 const digests: [string, LedgerDigest][] = [
   ["crc32", { type: "crc32" }],

@@ -8,7 +8,6 @@
  */
 import { MemoryEntryStore } from "../../lib/adapters/memory/memory-entry-store.ts";
 import { MemoryMetadataStore } from "../../lib/adapters/memory/memory-metadata-store.ts";
-import { NodeDigest } from "../../lib/adapters/node/node-digest.ts";
 import {
   StoredBookie,
   type StoredBookieFields,
@@ -29,20 +28,19 @@ import type { LedgerPorts } from "../../lib/protocol/ledger/ledger-ports.ts";
 import { LedgerReader } from "../../lib/protocol/ledger/ledger-reader.ts";
 import { LedgerWriter } from "../../lib/protocol/ledger/ledger-writer.ts";
 import { recoverLedger } from "../../lib/protocol/ledger/recover-ledger.ts";
-import type { LedgerMetadata, Replication } from "../../lib/protocol/ledger-metadata.ts";
+import type { LedgerMetadata } from "../../lib/protocol/ledger-metadata.ts";
 import type { BookieAddress } from "../../lib/protocol/place.ts";
-import { Quarantine } from "../../lib/protocol/placement/quarantine.ts";
 import type {
   Bookie,
   EntryStore,
-  LedgerDigest,
   MetadataStore,
   SealedEntry,
   StoreKey,
   StoreValue,
 } from "../../lib/protocol/ports.ts";
-import { ReadPolicy } from "../../lib/protocol/reads/read-policy.ts";
+import type { LedgerDigest, Replication } from "../../lib/protocol/replication.ts";
 import type { TraceEvent } from "../../lib/protocol/trace-events.ts";
+import { fixed, testPorts } from "../process-ports.ts";
 import { Faults } from "./faults.ts";
 import { inOrder } from "./in-order.ts";
 import type { Acknowledged, ReaderSaid, RecoveryEnd } from "./promises.ts";
@@ -165,10 +163,9 @@ export class World {
   /** The ports of a client of that name. */
   ports(client: string, where = "r"): LedgerPorts {
     const bookies = new Map<BookieId, Bookie>();
-    const ports: LedgerPorts = {
+    const ports = testPorts({
       clock: this.clock,
       random: { uint32: () => this.#draw() },
-      digest: new NodeDigest(),
       trace: { emit: (event) => void this.trace.push(event) },
       metadata: this.#metadataFor(client),
       bookies: {
@@ -178,16 +175,10 @@ export class World {
           return known;
         },
       },
-      topology: { bookies: () => this.addresses },
+      topology: fixed(this.addresses),
       placement: inOrder,
-      reads: new ReadPolicy({
-        clock: this.clock,
-        random: { uint32: () => this.#draw() },
-        place: { region: region(where) },
-      }),
-      quarantine: new Quarantine({ clock: this.clock, random: { uint32: () => this.#draw() } }),
       region: region(where),
-    };
+    });
     return this.#fields.client?.(ports, client) ?? ports;
   }
 

@@ -1,5 +1,6 @@
 /** Payloads that carry their own number, so that content is compared by number and damage shows. */
-import type { Digest, EntryHeader, LedgerDigest } from "../../lib/protocol/ports.ts";
+import type { Digest, EntryHeader } from "../../lib/protocol/ports.ts";
+import type { LedgerDigest } from "../../lib/protocol/replication.ts";
 import type { Content } from "./history.ts";
 
 const MIXED = 0x9e3779b1;

@@ -6,8 +6,9 @@
  */
 import { unavailable } from "../../lib/protocol/errors.ts";
 import { type Region, region } from "../../lib/protocol/ids.ts";
-import { LogAppends } from "../../lib/protocol/log/log-appends.ts";
+import type { LogAppends } from "../../lib/protocol/log/log-appends.ts";
 import type { AppendRequest } from "../../lib/protocol/log/operations.ts";
+import { composeAnySizes } from "../process-ports.ts";
 import { type FunctionFault, isFunctionFault } from "./faults.ts";
 import { leasePorts } from "./function-ports.ts";
 import type { Reply } from "./message-path.ts";
@@ -114,9 +115,8 @@ export class FunctionFleet {
     const { world, plan } = this;
     const process = world.startProcess(`${plan.name}/${this.instances.length}`, plan.region);
     process.wallSkewMs = startSkewMs(world, process.name);
-    // The log layer must be safe with quorum sizes that admission refuses, too.
-    const appends = new LogAppends(leasePorts(world, process), () => ({ kind: "accepted", warnings: [] }));
-    const instance = { process, appends, busy: 0, isParked: false };
+    const { append } = composeAnySizes(leasePorts(world, process));
+    const instance = { process, appends: append, busy: 0, isParked: false };
     this.instances.push(instance);
     return instance;
   }

@@ -21,12 +21,11 @@ export function leasePorts(world: World, process: SimulatedProcess): LogPorts {
   const store = new LeasePath(path, world.leaseTable(region), process, (log, lease) =>
     world.observers.leaseRead(process, log, lease),
   );
-  return {
-    ...world.ports(process),
+  return world.ports(process, {
     // One name for all instances of a region: names are for people, and decide nothing (rule 16).
     leases: { store, holder: `append ${region}` },
     regions: otherRegions(world, process),
-  };
+  });
 }
 
 function otherRegions(world: World, process: SimulatedProcess): RegionAppends {

@@ -5,7 +5,7 @@
  */
 import { keySender } from "../../lib/api/append-sender.ts";
 import { FencelineError, hasCode } from "../../lib/protocol/errors.ts";
-import type { Sender } from "../../lib/protocol/log/records/entry-batches.ts";
+import type { Sender } from "../../lib/protocol/log/records/record.ts";
 import { pause } from "../../lib/protocol/waiting.ts";
 import type { Answer, Content } from "./history.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";

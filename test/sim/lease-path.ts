@@ -1,7 +1,8 @@
 /** A region's lease store as one of its processes sees it: the table at the end of a message path. */
 import type { LogIncarnation, WriteToken } from "../../lib/protocol/ids.ts";
+import type { Version } from "../../lib/protocol/items.ts";
 import type { Lease } from "../../lib/protocol/lease.ts";
-import type { LeaseStore, Version, VersionedLease, WriteAnswer } from "../../lib/protocol/ports.ts";
+import type { LeaseStore, VersionedLease, WriteAnswer } from "../../lib/protocol/ports.ts";
 import type { LeaseTable } from "./lease-table.ts";
 import type { MessagePath } from "./message-path.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";

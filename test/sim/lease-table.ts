@@ -1,7 +1,8 @@
 /** One region's writer leases, and who wrote them. Plain and synchronous, like the metadata table. */
 import type { LogIncarnation, Region, WriteToken } from "../../lib/protocol/ids.ts";
+import type { Version } from "../../lib/protocol/items.ts";
 import type { Lease } from "../../lib/protocol/lease.ts";
-import type { Version, VersionedLease, WriteAnswer } from "../../lib/protocol/ports.ts";
+import type { VersionedLease, WriteAnswer } from "../../lib/protocol/ports.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 
 export interface LeaseChange {

@@ -5,10 +5,11 @@
  */
 import { unavailable } from "../../lib/protocol/errors.ts";
 import type { LogName, Region } from "../../lib/protocol/ids.ts";
-import { LogAppends } from "../../lib/protocol/log/log-appends.ts";
-import { LogReads } from "../../lib/protocol/log/log-reads.ts";
-import type { Settler } from "../../lib/protocol/log/settler.ts";
+import type { LogAppends } from "../../lib/protocol/log/log-appends.ts";
+import type { Settler } from "../../lib/protocol/log/log-ports.ts";
+import type { ReadOperations } from "../../lib/protocol/log/operations.ts";
 import { within } from "../../lib/protocol/waiting.ts";
+import { composeAnySizes } from "../process-ports.ts";
 import { callFunctions } from "./function-calls.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import type { World } from "./world.ts";
@@ -19,15 +20,12 @@ const SETTLE_WAIT_MS = 8_000;
 export interface LogFunctions {
   readonly process: SimulatedProcess;
   readonly appends: LogAppends;
-  readonly reads: LogReads;
+  readonly reads: ReadOperations;
 }
 
 export function startLogFunctions(world: World, process: SimulatedProcess): LogFunctions {
-  const ports = world.ports(process);
-  // The log layer must be safe with quorum sizes that admission refuses, too.
-  const appends = new LogAppends(ports, () => ({ kind: "accepted", warnings: [] }));
-  const reads = new LogReads(ports, settlerFrom(world, process, appends));
-  const functions = { process, appends, reads };
+  const composed = composeAnySizes(world.ports(process), (own) => settlerFrom(world, process, own));
+  const functions = { process, appends: composed.append, reads: composed.read };
   world.functions.push(functions);
   return functions;
 }

@@ -1,6 +1,7 @@
 /** The simulator's command: what it takes is in USAGE. */
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
+import { checkMutants } from "./mutants/check-mutants.ts";
 import { runMutants } from "./mutants/run-mutants.ts";
 import { profileNames } from "./profiles/all-profiles.ts";
 import { WHOLE } from "./reduction.ts";
@@ -12,6 +13,7 @@ npm run sim -- --seeds 2000 [--from 1]       many, the profiles in turn
 npm run sim -- --seeds 500 --profile storm   many of one profile
 npm run sim -- --mutants                     wrong protocols, each of which must be caught
 npm run sim -- --mutant NAME,NAME            some of them
+npm run sim -- --mutants --check             only says which of them no longer find what they change
 
 --json ends with one line of JSON. The command fails if anything was violated or any mutant survived, and with
 --floors if the seeds saw too little (floors.ts). --jobs N runs in N processes, one for each core unless given;
@@ -34,6 +36,7 @@ function given() {
       jobs: { type: "string" },
       mutants: { type: "boolean", default: false },
       mutant: { type: "string" },
+      check: { type: "boolean", default: false },
       remember: { type: "boolean", default: false },
       without: { type: "string" },
       operations: { type: "string" },
@@ -64,9 +67,10 @@ function seeds(values: Values, jobs: number): Promise<number> {
   return runSeeds({ from, count, profile, reduction, json, floors, jobs }, say);
 }
 
-function mutants({ mutant, json, remember }: Values, jobs: number): Promise<number> {
+async function mutants({ mutant, json, remember, check }: Values, jobs: number): Promise<number> {
+  if (check) return checkMutants(say);
   const only = mutant?.split(",");
-  return runMutants({ ...(only === undefined ? {} : { only }), json, remember, jobs }, say);
+  return await runMutants({ ...(only === undefined ? {} : { only }), json, remember, jobs }, say);
 }
 
 async function main(): Promise<number> {

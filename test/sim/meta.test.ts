@@ -3,7 +3,8 @@ import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { CPU_BOUND } from "../cpu-bound.ts";
 import { allMutants } from "./mutants/all-mutants.ts";
-import { bundleMutant, patchedSource } from "./mutants/bundle-mutant.ts";
+import { bundleMutant } from "./mutants/bundle-mutant.ts";
+import { mutantsThatDoNotApply } from "./mutants/check-mutants.ts";
 import { drawPlan, profileNames } from "./profiles/all-profiles.ts";
 import { reduced, smallest, WHOLE } from "./reduction.ts";
 import { runPlan } from "./run-plan.ts";
@@ -124,11 +125,8 @@ test("streams of one seed differ, and each repeats itself", () => {
 });
 
 describe("mutants", CPU_BOUND, () => {
-  test("the words that each one changes are there, once", async () => {
-    for (const mutant of allMutants) {
-      for (const { file } of mutant.patches)
-        await expect(patchedSource(mutant, file)).resolves.toBeTypeOf("string");
-    }
+  test("what each one changes is there, once", () => {
+    expect(mutantsThatDoNotApply()).toEqual([]);
   });
 
   test("their names are their own", () => {

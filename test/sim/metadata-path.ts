@@ -3,12 +3,11 @@
  * as old as the replica's lag says, and as old as a stale fault says if one strikes.
  */
 import type { WriteToken } from "../../lib/protocol/ids.ts";
-import type { Item, ItemKey } from "../../lib/protocol/items.ts";
+import type { Item, ItemKey, Version } from "../../lib/protocol/items.ts";
 import type {
   Consistency,
   ItemQuery,
   MetadataStore,
-  Version,
   Versioned,
   WriteAnswer,
 } from "../../lib/protocol/ports.ts";

@@ -3,8 +3,8 @@
  * earlier state. Plain and synchronous; each operation takes effect within one event.
  */
 import type { WriteToken } from "../../lib/protocol/ids.ts";
-import type { Item, ItemKey } from "../../lib/protocol/items.ts";
-import type { ItemQuery, Version, Versioned, WriteAnswer } from "../../lib/protocol/ports.ts";
+import type { Item, ItemKey, Version } from "../../lib/protocol/items.ts";
+import type { ItemQuery, Versioned, WriteAnswer } from "../../lib/protocol/ports.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 
 export interface MetadataChange {

@@ -2,7 +2,7 @@
  * A plan says all about a run before it begins: the world, who does what in it, and what goes wrong. It is
  * drawn from a seed by a profile, it is plain data, and parts of it can be left out.
  */
-import type { Replication } from "../../lib/protocol/ledger-metadata.ts";
+import type { Replication } from "../../lib/protocol/replication.ts";
 import type { Fault } from "./faults.ts";
 import type { Delay } from "./message-path.ts";
 

@@ -6,15 +6,15 @@ import type { Region } from "../../lib/protocol/ids.ts";
 import { bookieKey } from "../../lib/protocol/items.ts";
 import type { BookieAddress } from "../../lib/protocol/place.ts";
 import type { TopologyStates } from "../../lib/protocol/placement/placement.ts";
-import { Registry } from "../../lib/protocol/placement/registry.ts";
-import type { MetadataStore, Topology } from "../../lib/protocol/ports.ts";
+import type { Registry } from "../../lib/protocol/placement/registry.ts";
+import type { Topology } from "../../lib/protocol/ports.ts";
 import type { SimulatedBookie } from "./bookie-network.ts";
 import type { MetadataTable } from "./metadata-table.ts";
 import type { BookiePlan } from "./plan.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 
 export class Registries {
-  readonly #initial: readonly BookieAddress[];
+  readonly initial: readonly BookieAddress[];
   readonly #copies = new Map<SimulatedProcess, RememberedRegistry>();
 
   constructor(
@@ -23,17 +23,17 @@ export class Registries {
     table: MetadataTable,
   ) {
     const there = plans.filter(({ joins }) => joins !== true);
-    this.#initial = there.flatMap(({ name }) => bookieNamed(name)?.address ?? []);
-    for (const address of this.#initial) {
+    this.initial = there.flatMap(({ name }) => bookieNamed(name)?.address ?? []);
+    for (const address of this.initial) {
       table.preset(bookieKey(address.id), { kind: "bookie", address, state: "writable" });
     }
   }
 
   /** The one copy of this process, however many parts of it ask. */
-  of(process: SimulatedProcess, metadata: MetadataStore): Topology {
+  of(process: SimulatedProcess, registry: Registry): Topology {
     let copy = this.#copies.get(process);
     if (copy === undefined) {
-      copy = new RememberedRegistry(new Registry({ metadata, clock: process.clock }, this.#initial));
+      copy = new RememberedRegistry(registry);
       this.#copies.set(process, copy);
     }
     return copy;
@@ -61,6 +61,10 @@ class RememberedRegistry implements Topology {
     const states = this.registry.states();
     if (this.told[0] !== states) this.told = [states, ...this.told].slice(0, COPIES);
     return states;
+  }
+
+  whenCurrent(): Promise<void> | undefined {
+    return this.registry.whenCurrent();
   }
 }
 

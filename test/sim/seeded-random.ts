@@ -2,7 +2,7 @@
  * Randomness of a run: one stream per part, all from the root seed, so that leaving one part out of a run
  * does not change what the others draw (shrinking depends on it). xoshiro128** seeded by splitmix32.
  */
-import type { Random } from "../../lib/protocol/ports.ts";
+import type { Random } from "../../lib/protocol/random.ts";
 
 export class SeededRandom implements Random {
   #a: number;

@@ -4,7 +4,7 @@
  */
 import { boundedMetadata } from "../../lib/protocol/bounded-metadata.ts";
 import { region } from "../../lib/protocol/ids.ts";
-import type { BookieState, RegionState } from "../../lib/protocol/placement/placement.ts";
+import type { BookieState, RegionState } from "../../lib/protocol/place.ts";
 import { registerBookie, setBookieState, setRegionState } from "../../lib/protocol/placement/registry.ts";
 import type { UpdatePorts } from "../../lib/protocol/update-item.ts";
 import { pause } from "../../lib/protocol/waiting.ts";

@@ -3,7 +3,7 @@
  * protocol code on top, which sees nothing but its ports.
  */
 import { StoredBookie } from "../../lib/protocol/bookie/stored-bookie.ts";
-import { boundedMetadata } from "../../lib/protocol/bounded-metadata.ts";
+import type { ProcessWorld } from "../../lib/protocol/compose-region.ts";
 import { FencelineError } from "../../lib/protocol/errors.ts";
 import {
   type BookieId,
@@ -13,11 +13,9 @@ import {
   type Region,
   region,
 } from "../../lib/protocol/ids.ts";
-import type { LedgerPorts } from "../../lib/protocol/ledger/ledger-ports.ts";
-import { Quarantine } from "../../lib/protocol/placement/quarantine.ts";
-import { regionAware } from "../../lib/protocol/placement/region-aware.ts";
+import type { LogPorts } from "../../lib/protocol/log/log-ports.ts";
 import type { MetadataStore } from "../../lib/protocol/ports.ts";
-import { ReadPolicy } from "../../lib/protocol/reads/read-policy.ts";
+import { testPorts } from "../process-ports.ts";
 import { anywhere } from "./any-placement.ts";
 import {
   type BookieInstance,
@@ -127,22 +125,21 @@ export class World {
   }
 
   /** What the protocol in this process is given. */
-  ports(process: SimulatedProcess): LedgerPorts {
+  ports(process: SimulatedProcess, given: Partial<ProcessWorld> = {}): LogPorts {
     const { clock, random } = process;
-    const metadata = boundedMetadata(this.metadataOf(process), clock);
-    return {
+    return testPorts({
       clock,
       random,
       digest: simulatedDigest,
       trace: { emit: (event) => this.observers.emitted(event, process) },
-      metadata,
+      metadata: this.metadataOf(process),
       bookies: new BookieNetwork((id) => this.#link(process, id)),
-      topology: this.registries.of(process, metadata),
-      placement: this.plan.world.placement === "anywhere" ? anywhere(random) : regionAware,
-      reads: new ReadPolicy({ clock, random, place: { region: process.region } }),
-      quarantine: new Quarantine({ clock, random }),
+      bookiesAtStart: this.registries.initial,
+      topology: (registry) => this.registries.of(process, registry),
+      ...(this.plan.world.placement === "anywhere" ? { placement: anywhere(random) } : {}),
       region: process.region,
-    };
+      ...given,
+    });
   }
 
   bookieNamed(name: string): SimulatedBookie | undefined {

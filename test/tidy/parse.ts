@@ -26,12 +26,21 @@ const parsed = new WeakMap<SourceFile, SyntaxNode>();
 export function parse(file: SourceFile): SyntaxNode {
   const known = parsed.get(file);
   if (known !== undefined) return known;
-  const result = parseSync(file.path, file.text);
-  const [error] = result.errors;
-  if (error !== undefined) throw new Error(`${file.path} does not parse: ${error.message}`);
-  const program = result.program as unknown as SyntaxNode;
+  const program = parseText(file.path, file.text);
   parsed.set(file, program);
   return program;
+}
+
+/** A tree in which parentheses leave no trace but the order that they bring about. Throws as `parse` does. */
+export function parseWithoutParentheses(path: string, text: string): SyntaxNode {
+  return parseText(path, text, { preserveParens: false });
+}
+
+function parseText(path: string, text: string, options?: Parameters<typeof parseSync>[2]): SyntaxNode {
+  const { errors, program } = parseSync(path, text, options);
+  const [error] = errors;
+  if (error !== undefined) throw new Error(`${path} does not parse: ${error.message}`);
+  return program as unknown as SyntaxNode;
 }
 
 /** Visits every node, parents first. */

@@ -2,24 +2,31 @@
 import { at, isNode, lineAt, parse, type SyntaxNode, visit } from "./parse.ts";
 import { isCode, isProduct, isWithin, type SourceFile } from "./repository.ts";
 
-const productLinesMax = 250;
-const testLinesMax = 400;
+const fileLinesMax = 400;
 const functionLinesMax = 60;
 const columnsMax = 110;
 /** Story titles are sentences, and the formatter leaves strings whole. */
 const testColumnsMax = 160;
 
 export function fileLengths(files: readonly SourceFile[]): string[] {
-  return files
-    .filter((file) => isCode(file.path) && linesMax(file.path) !== undefined)
-    .map((file) => ({ path: file.path, lines: linesOf(file).length, max: linesMax(file.path) ?? 0 }))
-    .filter(({ lines, max }) => lines > max)
-    .map(({ path, lines, max }) => `${path}: ${lines} lines, at most ${max}`);
+  return lengths(files)
+    .filter(({ lines }) => lines > fileLinesMax)
+    .map(({ path, lines }) => `${path}: ${lines} lines, at most ${fileLinesMax}`);
 }
 
-function linesMax(path: string): number | undefined {
-  if (isProduct(path)) return productLinesMax;
-  return isWithin(path, "test") ? testLinesMax : undefined;
+/** The product's longest files, the longest first: for people to look at before one has to be cut. */
+export function longestFiles(files: readonly SourceFile[], count: number): string[] {
+  return lengths(files)
+    .filter(({ path }) => isProduct(path))
+    .sort((one, other) => other.lines - one.lines || (one.path < other.path ? -1 : 1))
+    .slice(0, count)
+    .map(({ path, lines }) => `${lines} lines: ${path}`);
+}
+
+function lengths(files: readonly SourceFile[]): { readonly path: string; readonly lines: number }[] {
+  return files
+    .filter(({ path }) => isCode(path) && (isProduct(path) || isWithin(path, "test")))
+    .map((file) => ({ path: file.path, lines: linesOf(file).length }));
 }
 
 export function functionLengths(files: readonly SourceFile[]): string[] {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { protocolPurity, silentLibrary } from "./protocol-purity.ts";
 import type { Rule } from "./repository.ts";
 import { exportShapes, fileNames } from "./shape.ts";
-import { fileLengths, functionLengths, lineLengths } from "./sizes.ts";
+import { fileLengths, functionLengths, lineLengths, longestFiles } from "./sizes.ts";
 
 function judge(rule: Rule, path: string, text = ""): string[] {
   return rule([{ path, text }]);
@@ -62,13 +62,22 @@ test("only lib/cli may name console", () => {
 describe("sizes", () => {
   const lines = (count: number) => "const a = 1;\n".repeat(count);
 
-  test("files: 250 lines in the product, 400 in tests", () => {
-    expect(judge(fileLengths, "lib/protocol/a.ts", lines(250))).toEqual([]);
-    expect(judge(fileLengths, "lib/protocol/a.ts", lines(251))).toHaveLength(1);
-    expect(judge(fileLengths, "bin/setup.mjs", lines(251))).toHaveLength(1);
-    expect(judge(fileLengths, "functions/read/handler.ts", lines(251))).toHaveLength(1);
-    expect(judge(fileLengths, "test/a.test.ts", lines(400))).toEqual([]);
-    expect(judge(fileLengths, "test/a.test.ts", lines(401))).toHaveLength(1);
+  test("files: 400 lines in the product and in tests", () => {
+    for (const path of [
+      "lib/protocol/a.ts",
+      "bin/setup.mjs",
+      "functions/read/handler.ts",
+      "test/a.test.ts",
+    ]) {
+      expect(judge(fileLengths, path, lines(400)), path).toEqual([]);
+      expect(judge(fileLengths, path, lines(401)), path).toEqual([`${path}: 401 lines, at most 400`]);
+    }
+  });
+
+  test("the product's longest files are named, the longest first", () => {
+    const files = [3, 1, 5, 4].map((count) => ({ path: `lib/${count}.ts`, text: lines(count) }));
+    const others = [{ path: "test/a.test.ts", text: lines(9) }];
+    expect(longestFiles([...files, ...others], 2)).toEqual(["5 lines: lib/5.ts", "4 lines: lib/4.ts"]);
   });
 
   test.each([

@@ -8,7 +8,8 @@
  */
 import { FencelineError } from "../../protocol/errors.ts";
 import { type DeploymentItem, deploymentKey } from "../../protocol/items.ts";
-import type { Consistency, MetadataStore, Random, Versioned } from "../../protocol/ports.ts";
+import type { Consistency, MetadataStore, Versioned } from "../../protocol/ports.ts";
+import type { Random } from "../../protocol/random.ts";
 import { updateItem } from "../../protocol/update-item.ts";
 
 export class CheckedDeployment implements MetadataStore {

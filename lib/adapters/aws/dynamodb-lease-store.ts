@@ -3,8 +3,9 @@
  */
 import { decodeLease, encodeLease } from "../../formats/lease-format.ts";
 import type { LogIncarnation, WriteToken } from "../../protocol/ids.ts";
+import type { Version } from "../../protocol/items.ts";
 import type { Lease } from "../../protocol/lease.ts";
-import type { LeaseStore, Version, VersionedLease, WriteAnswer } from "../../protocol/ports.ts";
+import type { LeaseStore, VersionedLease, WriteAnswer } from "../../protocol/ports.ts";
 import { getRow, putRow, type RowKey, type Table } from "./table-rows.ts";
 
 export class DynamoDbLeaseStore implements LeaseStore {

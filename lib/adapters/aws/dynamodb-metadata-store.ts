@@ -10,19 +10,12 @@
  *    before writing again (U2).
  */
 import { AssertionError, present } from "../../protocol/assert.ts";
+import type { Clock } from "../../protocol/clock.ts";
 import { FencelineError, hasCode, sideEffectsOf } from "../../protocol/errors.ts";
 import type { Region, WriteToken } from "../../protocol/ids.ts";
-import type { Item, ItemKey } from "../../protocol/items.ts";
+import type { Item, ItemKey, Version } from "../../protocol/items.ts";
 import { limits } from "../../protocol/limits.ts";
-import type {
-  Clock,
-  Consistency,
-  ItemQuery,
-  MetadataStore,
-  Version,
-  Versioned,
-  WriteAnswer,
-} from "../../protocol/ports.ts";
+import type { Consistency, ItemQuery, MetadataStore, Versioned, WriteAnswer } from "../../protocol/ports.ts";
 
 export interface MetadataReplica {
   readonly region: Region;

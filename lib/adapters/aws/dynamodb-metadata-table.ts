@@ -5,15 +5,8 @@ import { decodeItem, encodeItem } from "../../formats/metadata-item-format.ts";
 import { decodeOrderedText, encodeOrderedText } from "../../formats/ordered-text.ts";
 import { assert } from "../../protocol/assert.ts";
 import type { WriteToken } from "../../protocol/ids.ts";
-import type { Item, ItemKey } from "../../protocol/items.ts";
-import type {
-  Consistency,
-  ItemQuery,
-  MetadataStore,
-  Version,
-  Versioned,
-  WriteAnswer,
-} from "../../protocol/ports.ts";
+import type { Item, ItemKey, Version } from "../../protocol/items.ts";
+import type { Consistency, ItemQuery, MetadataStore, Versioned, WriteAnswer } from "../../protocol/ports.ts";
 import { getRow, putRow, type Row, type RowKey, removeRow, rowOf, sent, type Table } from "./table-rows.ts";
 
 export class DynamoDbMetadataTable implements MetadataStore {

@@ -13,9 +13,9 @@ import type {
   OwnerAnswer,
   OwnerRequest,
   RegionAppends,
+  Settler,
 } from "../../protocol/log/log-ports.ts";
 import type { AppendRequest } from "../../protocol/log/operations.ts";
-import type { Settler } from "../../protocol/log/settler.ts";
 import { type AppendCall, encodeAppendCall } from "./append-call.ts";
 import { decodeReply, type Reply } from "./call-envelope.ts";
 import { callFunction, type LambdaFunction } from "./lambda-call.ts";

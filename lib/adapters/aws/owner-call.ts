@@ -2,7 +2,8 @@
 import { type JsonFields, type JsonObject, readObject } from "../../formats/json-fields.ts";
 import { entryId, logName, type Region, region, segmentNumber, seqNum } from "../../protocol/ids.ts";
 import type { OwnerRequest, TakeOverRequest } from "../../protocol/log/log-ports.ts";
-import type { AppendAck, Ownership, RecordPosition } from "../../protocol/log/operations.ts";
+import type { AppendAck, Ownership } from "../../protocol/log/operations.ts";
+import type { RecordPosition } from "../../protocol/log/records/record.ts";
 
 export function encodeOwnerRequest(request: OwnerRequest): JsonObject {
   const head = { kind: request.kind, log: request.log };

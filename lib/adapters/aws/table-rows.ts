@@ -22,7 +22,8 @@ import {
 import { damaged, unknownFormat } from "../../formats/format-errors.ts";
 import type { WriteToken } from "../../protocol/ids.ts";
 import { writeToken } from "../../protocol/ids.ts";
-import type { Version, WriteAnswer } from "../../protocol/ports.ts";
+import type { Version } from "../../protocol/items.ts";
+import type { WriteAnswer } from "../../protocol/ports.ts";
 import { unansweredCall } from "./call-failure.ts";
 import { type RetryPorts, retryRefused } from "./retry-refused.ts";
 

@@ -2,8 +2,9 @@
 import { decodeLease, encodeLease } from "../../formats/lease-format.ts";
 import { decodeVersioned } from "../../formats/version-format.ts";
 import type { LogIncarnation, WriteToken } from "../../protocol/ids.ts";
+import type { Version } from "../../protocol/items.ts";
 import type { Lease } from "../../protocol/lease.ts";
-import type { LeaseStore, Version, VersionedLease, WriteAnswer } from "../../protocol/ports.ts";
+import type { LeaseStore, VersionedLease, WriteAnswer } from "../../protocol/ports.ts";
 import { openLevelDatabase } from "./level-database.ts";
 import { SyncedBatches } from "./synced-batches.ts";
 import { conditionalWrite } from "./versioned-bytes.ts";

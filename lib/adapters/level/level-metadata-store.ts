@@ -7,15 +7,8 @@ import { decodeItem, encodeItem } from "../../formats/metadata-item-format.ts";
 import { decodeVersioned } from "../../formats/version-format.ts";
 import { assert } from "../../protocol/assert.ts";
 import type { WriteToken } from "../../protocol/ids.ts";
-import type { Item, ItemKey } from "../../protocol/items.ts";
-import type {
-  Consistency,
-  ItemQuery,
-  MetadataStore,
-  Version,
-  Versioned,
-  WriteAnswer,
-} from "../../protocol/ports.ts";
+import type { Item, ItemKey, Version } from "../../protocol/items.ts";
+import type { Consistency, ItemQuery, MetadataStore, Versioned, WriteAnswer } from "../../protocol/ports.ts";
 import { checked } from "./checked-value.ts";
 import { type LevelDatabase, levelFailure, openLevelDatabase } from "./level-database.ts";
 import { SyncedBatches } from "./synced-batches.ts";

@@ -2,7 +2,8 @@
 import type { JsonObject } from "../../formats/json-fields.ts";
 import { decodeVersioned, encodeVersioned } from "../../formats/version-format.ts";
 import type { WriteToken } from "../../protocol/ids.ts";
-import type { Version, WriteAnswer } from "../../protocol/ports.ts";
+import type { Version } from "../../protocol/items.ts";
+import type { WriteAnswer } from "../../protocol/ports.ts";
 import type { Decide } from "./synced-batches.ts";
 
 /** Writes `value` if the stored version is `expected`. Revisions start at 1 again after a removal. */

@@ -1,8 +1,9 @@
 /** One region's writer leases in memory: for the simulator and for tests. Frozen like memory metadata. */
 import { decodeLease, encodeLease } from "../../formats/lease-format.ts";
 import type { LogIncarnation, WriteToken } from "../../protocol/ids.ts";
+import type { Version } from "../../protocol/items.ts";
 import type { Lease } from "../../protocol/lease.ts";
-import type { LeaseStore, Version, VersionedLease, WriteAnswer } from "../../protocol/ports.ts";
+import type { LeaseStore, VersionedLease, WriteAnswer } from "../../protocol/ports.ts";
 import { type Cell, matches, nextCell } from "./versioned-cell.ts";
 
 export class MemoryLeaseStore implements LeaseStore {

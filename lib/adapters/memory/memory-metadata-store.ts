@@ -6,15 +6,8 @@
 import { decodeItem, encodeItem } from "../../formats/metadata-item-format.ts";
 import { assert } from "../../protocol/assert.ts";
 import type { WriteToken } from "../../protocol/ids.ts";
-import type { Item, ItemKey } from "../../protocol/items.ts";
-import type {
-  Consistency,
-  ItemQuery,
-  MetadataStore,
-  Version,
-  Versioned,
-  WriteAnswer,
-} from "../../protocol/ports.ts";
+import type { Item, ItemKey, Version } from "../../protocol/items.ts";
+import type { Consistency, ItemQuery, MetadataStore, Versioned, WriteAnswer } from "../../protocol/ports.ts";
 import { SortedMap } from "./sorted-map.ts";
 import { type Cell, matches, nextCell } from "./versioned-cell.ts";
 

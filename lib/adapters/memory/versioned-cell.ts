@@ -1,6 +1,6 @@
 /** What the memory stores share: a deeply frozen value with its version, and the conditional write. */
 import type { WriteToken } from "../../protocol/ids.ts";
-import type { Version } from "../../protocol/ports.ts";
+import type { Version } from "../../protocol/items.ts";
 
 export interface Cell<T> {
   readonly value: T;

@@ -1,5 +1,6 @@
 /** Trace events as JSON lines, one event a line, for people and log collectors. */
-import type { Clock, Trace } from "../../protocol/ports.ts";
+import type { Clock } from "../../protocol/clock.ts";
+import type { Trace } from "../../protocol/ports.ts";
 import type { TraceEvent } from "../../protocol/trace-events.ts";
 
 const levels = ["debug", "info", "warn", "error", "off"] as const;
@@ -35,6 +36,7 @@ const levelOf: Readonly<Record<TraceEvent["event"], Exclude<TraceLevel, "off">>>
   "ledger-abandoned": "info",
   "tail-settled": "info",
   "log-read": "debug",
+  "registry-not-read": "warn",
   "log-alarm": "error",
 };
 

@@ -3,7 +3,8 @@ import { createHmac } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { entryHeaderBytes } from "../../formats/entry-format.ts";
 import { FencelineError } from "../../protocol/errors.ts";
-import type { Digest, EntryHeader, LedgerDigest } from "../../protocol/ports.ts";
+import type { Digest, EntryHeader } from "../../protocol/ports.ts";
+import type { LedgerDigest } from "../../protocol/replication.ts";
 
 /** 128 bits: below that a key can be searched for. */
 const KEY_BYTES_MIN = 16;

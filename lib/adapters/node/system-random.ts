@@ -1,6 +1,6 @@
 /** Randomness of the operating system, drawn in pools: one call into it serves many draws. */
 import { randomFillSync } from "node:crypto";
-import type { Random } from "../../protocol/ports.ts";
+import type { Random } from "../../protocol/random.ts";
 
 const POOL_WORDS = 1024;
 

@@ -9,6 +9,7 @@
  *    for each; a tail read's `nothing` may trust a check under a minute old (rule 21).
  */
 import { type CallSignal, throwIfAborted } from "../call-abort.ts";
+import type { Clock } from "../clock.ts";
 import { Age } from "../deadline.ts";
 import { isIdentical, sameContent } from "../entry.ts";
 import { unavailable } from "../errors.ts";
@@ -17,7 +18,6 @@ import { limits } from "../limits.ts";
 import type {
   AddAnswer,
   Bookie,
-  Clock,
   EntryStore,
   ReadAnswer,
   RecoveryAddAnswer,

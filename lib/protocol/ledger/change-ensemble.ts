@@ -10,16 +10,11 @@
  */
 import { type BookieId, type EntryId, nextEntry } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
-import {
-  type Fragment,
-  lastFragment,
-  type OpenLedger,
-  replaceEnsemble,
-  sameFragment,
-} from "../ledger-metadata.ts";
+import { lastFragment, type OpenLedger, replaceEnsemble, sameFragment } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { PlacementAnswer } from "../placement/placement.ts";
 import type { SealedEntry, Versioned } from "../ports.ts";
+import type { Fragment } from "../replication.ts";
 import { updateItem } from "../update-item.ts";
 import { memberAt, writeSetPositions } from "../write-set.ts";
 import { askBookie, entryCall } from "./ask-bookie.ts";

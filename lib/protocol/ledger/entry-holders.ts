@@ -1,8 +1,9 @@
 /** One entry on its way to an ACK set: who holds it, who cannot, and whose answer is still out. */
+import type { Clock } from "../clock.ts";
 import type { BookieWord } from "../errors.ts";
 import type { BookieId } from "../ids.ts";
 import type { BookieAddress } from "../place.ts";
-import type { Clock, SealedEntry } from "../ports.ts";
+import type { SealedEntry } from "../ports.ts";
 import { within } from "../waiting.ts";
 
 export class EntryHolders {

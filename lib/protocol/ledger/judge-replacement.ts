@@ -3,9 +3,9 @@
  * by recovery's write-back before any copy goes out.
  */
 import { type BookieId, entryId } from "../ids.ts";
-import type { Fragment, Replication } from "../ledger-metadata.ts";
 import { checkEnsemble } from "../placement/check-ensemble.ts";
 import type { PlacementAnswer } from "../placement/placement.ts";
+import type { Fragment, Replication } from "../replication.ts";
 import { isAckSet, writeSet } from "../write-set.ts";
 
 export interface Replaced {

@@ -1,8 +1,10 @@
 /** What every ledger operation is given, from the most general to the most specific. */
+import type { Clock } from "../clock.ts";
 import type { Region } from "../ids.ts";
 import type { Placement } from "../placement/placement.ts";
 import type { Quarantine } from "../placement/quarantine.ts";
-import type { Bookies, Clock, Digest, MetadataStore, Random, Topology, Trace } from "../ports.ts";
+import type { Bookies, Digest, MetadataStore, Topology, Trace } from "../ports.ts";
+import type { Random } from "../random.ts";
 import type { ReadPolicy } from "../reads/read-policy.ts";
 
 export interface LedgerPorts {

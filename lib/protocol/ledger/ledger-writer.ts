@@ -13,9 +13,10 @@
 import { assert } from "../assert.ts";
 import type { FencelineError } from "../errors.ts";
 import { type BookieId, type EntryId, nextEntry, type Tenure } from "../ids.ts";
-import { type ClosedLedger, type Fragment, lastFragment, type OpenLedger } from "../ledger-metadata.ts";
+import { type ClosedLedger, lastFragment, type OpenLedger } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { Versioned } from "../ports.ts";
+import type { Fragment } from "../replication.ts";
 import { memberAt, writeSetPositions } from "../write-set.ts";
 import { changeEnsemble } from "./change-ensemble.ts";
 import { closeCleanly } from "./close-ledger.ts";

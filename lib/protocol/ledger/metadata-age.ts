@@ -3,11 +3,12 @@
  * of the seal age acknowledges nothing and answers nothing until it has read again. Measured on wall time,
  * since a frozen process's monotonic time may stand still; a wall clock that went back counts as old.
  */
+import type { Clock } from "../clock.ts";
 import type { LedgerId } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
 import type { LedgerMetadata } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
-import type { Clock, MetadataStore } from "../ports.ts";
+import type { MetadataStore } from "../ports.ts";
 
 /** Whether what was read may still be answered from. `readAtMs`: wall time from before the read began. */
 export function isFresh(clock: Pick<Clock, "nowMs">, readAtMs: number): boolean {

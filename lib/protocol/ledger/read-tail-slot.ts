@@ -7,13 +7,14 @@
 import { isGenuine, sameContent } from "../entry.ts";
 import { type BookieVerdict, verdictOf } from "../errors.ts";
 import type { EntryId } from "../ids.ts";
-import { fragmentAt, type LedgerMetadata, type Replication } from "../ledger-metadata.ts";
+import { fragmentAt, type LedgerMetadata } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import type { ReadAnswer, SealedEntry } from "../ports.ts";
 import type { ReadCounters } from "../reads/read-counters.ts";
 import type { Part } from "../reads/replica-read.ts";
 import { quorumRead } from "../reads/speculative-read.ts";
+import type { Replication } from "../replication.ts";
 import { ackSetFirst, isAckSet, provesAbsence, writeSet } from "../write-set.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { readCall } from "./read-call.ts";

@@ -10,12 +10,13 @@
 import { isGenuine } from "../entry.ts";
 import { type BookieVerdict, unavailable, verdictOf } from "../errors.ts";
 import type { EntryId } from "../ids.ts";
-import { fragmentAt, type LedgerInRecovery, type Replication } from "../ledger-metadata.ts";
+import { fragmentAt, type LedgerInRecovery } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import type { RecoveryReadAnswer, SealedEntry } from "../ports.ts";
 import type { Part } from "../reads/replica-read.ts";
 import { quorumRead } from "../reads/speculative-read.ts";
+import type { Replication } from "../replication.ts";
 import { provesAbsence, writeSet } from "../write-set.ts";
 import { askBookie, entryCall } from "./ask-bookie.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";

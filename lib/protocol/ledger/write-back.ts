@@ -18,11 +18,12 @@ import {
   verdictOf,
 } from "../errors.ts";
 import type { BookieId, EntryId } from "../ids.ts";
-import { type Fragment, type LedgerInRecovery, lastFragment, withFragment } from "../ledger-metadata.ts";
+import { type LedgerInRecovery, lastFragment, withFragment } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import type { PlacementAnswer } from "../placement/placement.ts";
 import type { SealedEntry } from "../ports.ts";
+import type { Fragment } from "../replication.ts";
 import { isAckSet, writeSet } from "../write-set.ts";
 import { askBookie, entryCall } from "./ask-bookie.ts";
 import { EntryHolders } from "./entry-holders.ts";

@@ -1,7 +1,7 @@
 /** How a writer's tenure of an open ledger begins: with a fresh ledger, or where another holder left it. */
 import { type BookieId, type EntryId, NO_ENTRY, newTenure, type Tenure } from "../ids.ts";
-import type { Fragment } from "../ledger-metadata.ts";
-import type { Random } from "../ports.ts";
+import type { Random } from "../random.ts";
+import type { Fragment } from "../replication.ts";
 
 export interface WriterStart {
   /** Never given to two writers of one ledger (rule 20). */

@@ -6,17 +6,19 @@ import { recoverLedger } from "../ledger/recover-ledger.ts";
 import type { LedgerMetadata } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import { type AskAdmission, admitLog } from "../placement/admit-log.ts";
+import { checkRegion } from "../placement/known-region.ts";
 import { within } from "../waiting.ts";
-import { notOwnedHere, notOwner } from "./appending/append-errors.ts";
 import { LogWriter } from "./appending/log-writer.ts";
 import { Patience } from "./appending/patience.ts";
 import { WarmWriters } from "./appending/warm-writers.ts";
 import { createLog, describe, type LogCreation } from "./catalogue/create-log.ts";
 import { type Ask, askInTime, LogNames } from "./catalogue/log-names.ts";
-import { checkRegion, preferRegion } from "./catalogue/prefer-region.ts";
+import { preferRegion } from "./catalogue/prefer-region.ts";
+import { ownershipOf } from "./chain/ownership-of.ts";
 import { checkLeases } from "./lease/writer-lease.ts";
+import type { LogIdentity } from "./log-identity.ts";
 import type { LogPorts, OwnerAnswer, OwnerRequest } from "./log-ports.ts";
-import type { LogIdentity } from "./opening/start-segment.ts";
+import { notOwnedHere, notOwner } from "./opening/not-the-writer.ts";
 import { TakeoverPermit } from "./opening/takeover-permit.ts";
 import type {
   AppendAck,
@@ -29,7 +31,6 @@ import type {
 import { AppendRouter } from "./ownership/append-router.ts";
 import { takeOver } from "./ownership/hand-over.ts";
 import { ownerLimits } from "./ownership/owner-limits.ts";
-import { ownershipOf } from "./ownership/transfer-owner.ts";
 import { KnownLedgers } from "./reading/known-ledgers.ts";
 import type { ReaderPorts } from "./reading/log-reader.ts";
 import { deleteLog } from "./upkeep/delete-log.ts";
@@ -55,32 +56,35 @@ export class LogAppends implements AppendOperations {
     this.#writers = new WarmWriters(ports.clock, (log) => new LogWriter(ports, log));
   }
 
-  async createLog(name: LogName, config: LogConfig, preferred?: Region): Promise<LogCreation> {
-    this.#refreshTopology();
-    if (preferred !== undefined) checkRegion(this.ports.topology, preferred);
-    const ask = () => this.askAdmission(config.replication, this.ports.topology);
-    return await createLog(this.ports, name, config, ask, preferred);
+  createLog(name: LogName, config: LogConfig, preferred?: Region): Promise<LogCreation> {
+    return this.#begin(async () => {
+      if (preferred !== undefined) checkRegion(this.ports.topology, preferred);
+      const ask = () => this.askAdmission(config.replication, this.ports.topology);
+      return await createLog(this.ports, name, config, ask, preferred);
+    });
   }
 
-  async preferRegion(name: LogName, preferred: Region | undefined): Promise<LogDescription> {
-    if (preferred !== undefined) checkRegion(this.ports.topology, preferred);
+  preferRegion(name: LogName, preferred: Region | undefined): Promise<LogDescription> {
+    const ask = this.#askInTime(`the preferred region of log ${name}`);
     const prefer = async (log: LogIdentity) => describe(await preferRegion(this.ports, log, preferred));
-    return await this.#names.with(name, prefer, this.#askInTime(`the preferred region of log ${name}`));
+    return this.#begin(async () => {
+      if (preferred !== undefined) checkRegion(this.ports.topology, preferred);
+      return await this.#names.with(name, prefer, ask);
+    });
   }
 
   /** Producers have their place behind the writer's checks. */
   append(request: AppendRequest): Promise<AppendAck> {
-    this.#refreshTopology();
     const patience = new Patience(this.ports.clock, request.log, request.timeoutMs);
     const append = (log: LogIdentity) => this.#router.append(log, request, this.#writers.of(log), patience);
-    return this.#names.with(request.log, append, (lookUp) => patience.ask(lookUp));
+    return this.#begin(() => this.#names.with(request.log, append, (lookUp) => patience.ask(lookUp)));
   }
 
   transferOwner(name: LogName, to: Region): Promise<Ownership> {
-    this.#refreshTopology();
+    const ask = this.#askInTime(`a transfer of log ${name}`);
     const transfer = (log: LogIdentity) =>
       this.#elsewhere(log).transfer.transfer(log, this.#writers.of(log), to);
-    return this.#names.with(name, transfer, this.#askInTime(`a transfer of log ${name}`));
+    return this.#begin(() => this.#names.with(name, transfer, ask));
   }
 
   /** What another region's function asks of this one; refused or served here, never passed on. */
@@ -89,8 +93,8 @@ export class LogAppends implements AppendOperations {
     const permit = new TakeoverPermit(this.ports.clock, from);
     const ask = this.#askInTime(`${request.kind} of log ${request.log}`);
     try {
-      this.#refreshTopology();
-      return await this.#names.with(request.log, (log) => this.#serve(log, request, permit, ask), ask);
+      const serve = (log: LogIdentity) => this.#serve(log, request, permit, ask);
+      return await this.#begin(() => this.#names.with(request.log, serve, ask));
     } catch (error) {
       if (error instanceof FencelineError) return { kind: "refused", error };
       throw error;
@@ -98,7 +102,6 @@ export class LogAppends implements AppendOperations {
   }
 
   settle(name: LogName): Promise<void> {
-    this.#refreshTopology();
     return this.#inTime(`settling log ${name}`, (ask) =>
       this.#names.with(name, (log) => this.#settle(log), ask),
     );
@@ -145,8 +148,7 @@ export class LogAppends implements AppendOperations {
   }
 
   async recoverLedger(id: LedgerId): Promise<LedgerMetadata> {
-    this.#refreshTopology();
-    const ledger = await recoverLedger(this.ports, id);
+    const ledger = await this.#begin(() => recoverLedger(this.ports, id));
     if (ledger !== undefined) return ledger;
     throw new FencelineError("ledger_not_found", {
       message: `there is no ledger ${id}; take an id from the log's segments`,
@@ -212,7 +214,7 @@ export class LogAppends implements AppendOperations {
   /** What takes longer goes on, and may yet come to pass, for the log that was found in time and no other. */
   #inTime<T>(what: string, operation: (ask: Ask) => Promise<T>): Promise<T> {
     const ask = this.#askInTime(what);
-    return within(this.ports.clock, limits.appendDeadlineMs, what, () => operation(ask));
+    return within(this.ports.clock, limits.appendDeadlineMs, what, () => this.#begin(() => operation(ask)));
   }
 
   #askInTime(what: string): Ask {
@@ -220,10 +222,11 @@ export class LogAppends implements AppendOperations {
   }
 
   /**
-   * Asked with each request, a copy that has become old is read anew beside it, and a ledger that is needed
-   * hours after the last one is not placed on what was known then.
+   * Every operation passes here: it uses a copy of the registry that is current, or as current as can be had.
+   * So what operators said while the process was frozen holds for its first request.
    */
-  #refreshTopology(): void {
-    this.ports.topology.bookies();
+  #begin<T>(operation: () => Promise<T>): Promise<T> {
+    const current = this.ports.topology.whenCurrent?.();
+    return current === undefined ? operation() : current.then(operation);
   }
 }

@@ -65,3 +65,12 @@ export interface LogPorts extends LedgerPorts {
   /** Where appends to logs of other regions go. Without it a log is taken over where an append arrives. */
   readonly regions?: RegionAppends;
 }
+
+/**
+ * Port: how a reader has a tail settled that it cannot decide (rule 14). The composition root lets it call
+ * the `append` function of its own region, which asks the owner's and takes over if that is silent.
+ */
+export interface Settler {
+  /** Resolves when the tail is settled; a rejection says nothing, the reader looks again. */
+  settle(ownerRegion: Region, log: LogName): Promise<void>;
+}

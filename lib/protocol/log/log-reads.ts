@@ -4,7 +4,7 @@
  */
 import { AssertionError } from "../assert.ts";
 import { FencelineError, unavailable } from "../errors.ts";
-import type { LedgerId, LogName, SeqNum } from "../ids.ts";
+import type { LedgerId, LogName } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import type { LedgerMetadata } from "../ledger-metadata.ts";
@@ -13,8 +13,10 @@ import { type ReadCost, ReadCounters } from "../reads/read-counters.ts";
 import { describe } from "./catalogue/create-log.ts";
 import { type ListLogsRequest, listLogs } from "./catalogue/list-logs.ts";
 import { findLog, LogNames } from "./catalogue/log-names.ts";
+import { ownershipOf } from "./chain/ownership-of.ts";
 import { allItems, lastItem } from "./chain/segments.ts";
-import type { LogIdentity } from "./opening/start-segment.ts";
+import type { LogIdentity } from "./log-identity.ts";
+import type { Settler } from "./log-ports.ts";
 import type {
   LogDescription,
   LogPage,
@@ -25,12 +27,11 @@ import type {
   SegmentDescription,
   TailAnswer,
 } from "./operations.ts";
-import { ownershipOf } from "./ownership/transfer-owner.ts";
 import { KnownLedgers } from "./reading/known-ledgers.ts";
 import { LogReader, type ReaderPorts } from "./reading/log-reader.ts";
 import { ReadCollector } from "./reading/read-collector.ts";
+import { readRecords } from "./reading/read-records.ts";
 import { seek } from "./reading/seek.ts";
-import type { Settler } from "./settler.ts";
 
 export class LogReads implements ReadOperations {
   readonly #ports: ReaderPorts;
@@ -124,30 +125,6 @@ export class LogReads implements ReadOperations {
       throw new FencelineError("ledger_not_found", { message });
     });
   }
-}
-
-/**
- * Throws what `LogReader` throws, and `position_unwritten` if the position is beyond a tail that is
- * certain.
- */
-export async function readRecords(
-  ports: ReaderPorts,
-  log: LogIdentity,
-  request: Omit<ReadRequest, "log" | "from"> & { readonly from: SeqNum },
-  cost = new ReadCounters(),
-): Promise<ReadAnswer> {
-  const { from, limit, bytesMax = limits.readBytesMax, consistency } = request;
-  const collector = new ReadCollector(from, limit, bytesMax, cost);
-  const goal = { consistency, collector, begin: "position" } as const;
-  const { tail, upToDate, sealed } = await new LogReader(ports, log, goal).run();
-  const next = collector.position;
-  if (upToDate && next > tail) {
-    throw new FencelineError("position_unwritten", {
-      message: `log ${log.name} ends at ${tail}, and ${next} was asked for; read from ${tail} or wait`,
-      details: { tail },
-    });
-  }
-  return { records: collector.records, next, tail, upToDate, sealed };
 }
 
 function checkRead({ from, limit, bytesMax = limits.readBytesMax }: ReadRequest): void {

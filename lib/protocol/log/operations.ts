@@ -2,47 +2,11 @@
  * What a log does for its users: the operations that the HTTP surface, the CLI and the embedded cloud call.
  * Values are checked and typed here; nothing below checks them again.
  */
-import type {
-  BookieId,
-  EntryId,
-  LedgerId,
-  LogIncarnation,
-  LogName,
-  Region,
-  SegmentNumber,
-  SeqNum,
-} from "../ids.ts";
+import type { LedgerId, LogIncarnation, LogName, Region, SegmentNumber, SeqNum } from "../ids.ts";
 import type { LogConfig, SegmentCompletion } from "../items.ts";
 import type { LedgerMetadata } from "../ledger-metadata.ts";
-import type { BookieAddress } from "../place.ts";
-import type { BookieState, RegionState } from "../placement/placement.ts";
 import type { ReadCost } from "../reads/read-counters.ts";
-import type { Sender } from "./records/entry-batches.ts";
-
-/** Name and value of a record header, as bytes. */
-export type RecordHeader = readonly [name: Uint8Array, value: Uint8Array];
-
-export interface RecordInput {
-  readonly body: Uint8Array;
-  readonly headers: readonly RecordHeader[];
-  /** The client's wall time in ms; the log never lets timestamps fall. Absent: the time of arrival. */
-  readonly timestampMs?: number;
-}
-
-/** Position of a record: log segment, entry in its ledger, slot in the entry. */
-export interface Dlsn {
-  readonly segment: SegmentNumber;
-  readonly entry: EntryId;
-  readonly slot: number;
-}
-
-export interface LogRecord {
-  readonly seqNum: SeqNum;
-  readonly dlsn: Dlsn;
-  readonly timestampMs: number;
-  readonly headers: readonly RecordHeader[];
-  readonly body: Uint8Array;
-}
+import type { Dlsn, LogRecord, Sender, RecordInput, RecordPosition } from "./records/record.ts";
 
 export interface AppendRequest {
   readonly log: LogName;
@@ -59,12 +23,6 @@ export interface AppendRequest {
   readonly route?: "forward" | "refuse";
   /** Time in ms for the answer; no more than limits.appendDeadlineMs, which is also what absent means. */
   readonly timeoutMs?: number;
-}
-
-export interface RecordPosition {
-  readonly seqNum: SeqNum;
-  readonly dlsn: Dlsn;
-  readonly timestampMs: number;
 }
 
 export interface AppendAck {
@@ -216,28 +174,4 @@ export interface ReadOperations {
   tail(name: LogName, consistency: "strong" | "local"): Promise<TailAnswer>;
   owner(name: LogName): Promise<Ownership>;
   showLedger(id: LedgerId): Promise<LedgerMetadata>;
-}
-
-export interface RegionDescription {
-  readonly region: Region;
-  readonly state: RegionState;
-  readonly bookies: readonly BookieDescription[];
-}
-
-export interface BookieDescription extends BookieAddress {
-  readonly state: BookieState;
-}
-
-/**
- * What operators say of regions and bookies. It moves new copies only; what is stored stays where it is.
- * Functions at work know within ten seconds, one that was idle asks with its first request. Each change may
- * be made twice.
- */
-export interface RegionOperations {
-  /** Every known region in order of name, read consistently. */
-  regions(): Promise<readonly RegionDescription[]>;
-  /** Throws `region_not_found`. */
-  setRegionState(region: Region, state: RegionState): Promise<RegionDescription>;
-  /** Throws `region_not_found`, or `bookie_not_found` if the region has no such bookie. */
-  setBookieState(region: Region, bookie: BookieId, state: BookieState): Promise<BookieDescription>;
 }

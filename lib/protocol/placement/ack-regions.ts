@@ -3,8 +3,8 @@
  * checker accepted has no ack quorum in too few regions, so enough acks are always enough regions; an entry
  * that waits for regions alone tells that some ensemble is not what it should be.
  */
-import type { Replication } from "../ledger-metadata.ts";
 import type { BookieAddress } from "../place.ts";
+import type { Replication } from "../replication.ts";
 import { isAckSet } from "../write-set.ts";
 
 /** Whether the holders, members of the present ensemble, are an ack quorum but no ACK set (rule 5). */

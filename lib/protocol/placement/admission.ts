@@ -8,7 +8,7 @@
  * D2 Besides, there must be an ensemble with all of the topology's bookies at hand.
  * D3 That m regions which survive could not host an ensemble is a warning: bookies come and go, sizes do not.
  */
-import type { Replication } from "../ledger-metadata.ts";
+import type { Replication } from "../replication.ts";
 import { type Arrangement, arrangeRegions } from "./arrange-regions.ts";
 import { type AvailabilityBand, availabilityBand } from "./availability-band.ts";
 import { isKnownRegion } from "./known-region.ts";

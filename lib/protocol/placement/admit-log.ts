@@ -1,7 +1,7 @@
 /** Admission against the topology as a process knows it now: the bookies that could take new copies. */
 import { ledgerId } from "../ids.ts";
-import type { Replication } from "../ledger-metadata.ts";
 import type { Topology } from "../ports.ts";
+import type { Replication } from "../replication.ts";
 import { type Accepted, type AdmissionRefusal, admit } from "./admission.ts";
 import { UNKNOWN_REGION } from "./known-region.ts";
 import { countByRegion, usableBookies } from "./usable-bookies.ts";

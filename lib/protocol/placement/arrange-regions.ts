@@ -10,7 +10,7 @@
  *    Such q exists for every admitted Qa as soon as minRegions regions have q bookies each.
  * A4 What lies between A2 and A3 is searched; a search beyond its bound gives up.
  */
-import type { Replication } from "../ledger-metadata.ts";
+import type { Replication } from "../replication.ts";
 import { sumOfLargest, waterFill } from "./region-counts.ts";
 import { legalCeilings, searchRing } from "./ring-search.ts";
 import { isLegalRing, type Ring, UNPLACED, UNRESOLVED } from "./ring-windows.ts";

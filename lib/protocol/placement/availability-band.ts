@@ -3,7 +3,7 @@
  * write set keeps an ack quorum: Qa <= Qw less what the lost regions held of it. A longer loss than that is
  * survived all the same, by an ensemble change, after a short stall.
  */
-import type { Replication } from "../ledger-metadata.ts";
+import type { Replication } from "../replication.ts";
 import { heaviestLoad, type Ring } from "./ring-windows.ts";
 
 export interface AvailabilityBand {

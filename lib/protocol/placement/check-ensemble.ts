@@ -9,8 +9,8 @@
  *    there. So what was legal stays legal, and what was not may only come closer.
  */
 import type { BookieId, EntryId, Region } from "../ids.ts";
-import type { Replication } from "../ledger-metadata.ts";
 import type { BookieAddress } from "../place.ts";
+import type { Replication } from "../replication.ts";
 import { writeSetPositions } from "../write-set.ts";
 import { isKnownRegion } from "./known-region.ts";
 import type { RegionCount } from "./placement.ts";

@@ -2,9 +2,9 @@
 import { FencelineError, unavailable } from "../errors.ts";
 import type { BookieId, Region } from "../ids.ts";
 import type { BookieItem } from "../items.ts";
-import type { BookieDescription, RegionDescription, RegionOperations } from "../log/operations.ts";
+import type { BookieState, RegionState } from "../place.ts";
 import type { UpdatePorts } from "../update-item.ts";
-import type { BookieState, RegionState } from "./placement.ts";
+import type { BookieDescription, RegionDescription, RegionOperations } from "./region-operations.ts";
 import { readRegistry, setBookieState, setRegionState } from "./registry.ts";
 
 export class RegisteredRegions implements RegionOperations {

@@ -9,8 +9,8 @@
  */
 import { assert, present } from "../assert.ts";
 import type { BookieId, Region } from "../ids.ts";
-import type { Replication } from "../ledger-metadata.ts";
 import type { BookieAddress } from "../place.ts";
+import type { Replication } from "../replication.ts";
 import { type Arrangement, arrangeRegions } from "./arrange-regions.ts";
 import { checkEnsemble } from "./check-ensemble.ts";
 import { UNKNOWN_REGION } from "./known-region.ts";

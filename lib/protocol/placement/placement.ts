@@ -1,21 +1,15 @@
 /** Which bookies hold a ledger: the question, apart from the policy that answers it. */
+import type { Age } from "../deadline.ts";
 import type { BookieId, LedgerId, Region } from "../ids.ts";
-import type { Fragment, Replication } from "../ledger-metadata.ts";
-import type { Moment } from "../moment.ts";
-import type { BookieAddress } from "../place.ts";
-
-/** Only an accepting region takes new copies; `draining` and `lost` differ for whoever repairs. */
-export type RegionState = "accepting" | "draining" | "lost";
-
-/** Only a writable bookie takes new copies; a read-only one still serves what it holds. */
-export type BookieState = "writable" | "read-only" | "lost";
+import type { BookieAddress, BookieState, RegionState } from "../place.ts";
+import type { Fragment, Replication } from "../replication.ts";
 
 /** What operators say, as far as a process knows. */
 export interface TopologyStates {
   readonly bookies: ReadonlyMap<BookieId, BookieState>;
   readonly regions: ReadonlyMap<Region, RegionState>;
-  /** When the reading of it began, by the process's own clocks. Absent: it is never old. */
-  readonly readAt?: Moment;
+  /** Counted from when the reading of it began. Absent: it is never old. */
+  readonly readAt?: Age;
 }
 
 export interface EnsembleRequest {

@@ -14,9 +14,10 @@
  *    is no failure: it may be slow, and how often it happened counts for nothing.
  */
 import { assert } from "../assert.ts";
+import type { Clock } from "../clock.ts";
 import type { BookieId } from "../ids.ts";
 import { limits } from "../limits.ts";
-import type { Clock, Random } from "../ports.ts";
+import type { Random } from "../random.ts";
 
 export interface QuarantineRules {
   readonly failuresInRow: number;

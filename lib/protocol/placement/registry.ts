@@ -1,14 +1,22 @@
 /**
- * The registry of regions and bookies as one process knows it: a copy of the metadata store's items, read off
- * the request path and never more often than every ten seconds.
+ * The registry of regions and bookies as one process knows it: a copy of the metadata store's items. Its age
+ * counts from before its reading began, by both clocks, so a process that was frozen has an old copy.
  *
  * Y1 `bookies` and `states` answer at once, from the last copy that was read.
- * Y2 A copy that is older than the refresh interval is read anew in the background; a failed read keeps it.
- * Y3 Nothing about safety rests on how old it is. It moves new copies; what moves logs looks at its age, too.
+ * Y2 A copy that is older than the refresh interval is read anew beside the requests of a process at work, so
+ *    that its requests never wait.
+ * Y3 A request that finds the copy older than ten seconds waits for a reading, but not long. So operators'
+ *    words reach a process that was frozen between requests with its first request.
  * Y4 A copy never takes the place of one whose reading began later.
- * Y5 Who waits for the first copy waits for one reading, however many they are; one that failed is not
- *    remembered, and the next who waits begins another.
+ * Y5 All requests that wait at one time wait for one reading. A reading that failed, or is late, leaves the
+ *    old copy in use, and no request waits again before the refresh interval has passed. Where there is no
+ *    copy at all, the next request begins another reading.
+ * Y6 Nothing about safety rests on the age of a copy. It decides where new copies go; what moves logs judges
+ *    its age by itself.
  */
+import type { Clock } from "../clock.ts";
+import { Age, Deadline } from "../deadline.ts";
+import { unavailable } from "../errors.ts";
 import type { BookieId, Region } from "../ids.ts";
 import {
   BOOKIES_PARTITION,
@@ -19,24 +27,31 @@ import {
   regionKey,
 } from "../items.ts";
 import { limits } from "../limits.ts";
-import { momentNow } from "../moment.ts";
-import type { BookieAddress } from "../place.ts";
-import type { Clock, MetadataStore, Topology, Versioned } from "../ports.ts";
+import type { BookieAddress, BookieState, RegionState } from "../place.ts";
+import type { MetadataStore, Topology, Trace, Versioned } from "../ports.ts";
 import { type UpdatePorts, updateItem } from "../update-item.ts";
-import type { BookieState, RegionState, TopologyStates } from "./placement.ts";
+import type { TopologyStates } from "./placement.ts";
+
+interface Reading {
+  readonly age: Age;
+  readonly done: Promise<void>;
+}
 
 export class Registry implements Topology {
   #bookies: readonly BookieAddress[];
   #states: TopologyStates = { bookies: new Map(), regions: new Map() };
   #begun = 0;
   #newest = 0;
-  #readAtMs = Number.NEGATIVE_INFINITY;
-  #reading: Promise<void> | undefined;
-  #first: Promise<void> | undefined;
+  /** The last reading that was begun, until it has succeeded. */
+  #reading: (Reading & { hasFailed: boolean }) | undefined;
 
-  /** `initial`: the bookies that the process was told of when it started, until the first copy is read. */
+  /** `initial`: the bookies that the process knew when it started, used until the first copy is read. */
   constructor(
-    private readonly ports: { readonly metadata: MetadataStore; readonly clock: Clock },
+    private readonly ports: {
+      readonly metadata: MetadataStore;
+      readonly clock: Clock;
+      readonly trace?: Trace;
+    },
     initial: readonly BookieAddress[] = [],
   ) {
     this.#bookies = initial;
@@ -54,35 +69,42 @@ export class Registry implements Topology {
 
   /** Reads the registry now, consistently. Throws what the store throws. */
   async load(): Promise<void> {
-    await this.#read("consistent");
+    await this.#read("consistent", new Age(this.ports.clock));
   }
 
   /**
-   * Resolves once any copy was read, which one more reading sees to: before a process's first ledger, and
-   * begun when the process starts (Y5). Throws what the store throws.
+   * Before a request uses the copy, and when a process starts. Undefined: the copy may be used at once.
+   * Otherwise resolves when there is a newer copy, or the old one is to be used all the same (Y3, Y5).
    */
-  async ready(): Promise<void> {
-    if (this.#newest > 0) return;
-    this.#first ??= this.#read("stale").finally(() => {
-      this.#first = undefined;
-    });
-    await this.#first;
-  }
-
-  #refreshIfOld(): void {
-    const ageMs = this.ports.clock.monotonicMs() - this.#readAtMs;
-    if (ageMs < limits.registryAgeMaxMs || this.#reading !== undefined) return;
-    this.#reading = this.#read("stale")
-      .catch(() => undefined) // Y2
-      .finally(() => {
-        this.#reading = undefined;
-      });
-  }
-
-  async #read(consistency: "consistent" | "stale"): Promise<void> {
+  whenCurrent(): Promise<void> | undefined {
     const { clock } = this.ports;
-    const readAt = momentNow(clock);
-    this.#readAtMs = readAt.monotonicMs;
+    this.#refreshIfOld();
+    if (this.#states.readAt?.isWithin(limits.registryAgeMaxMs) === true) return undefined;
+    if (this.#newest === 0 && this.#reading?.hasFailed === true) this.#refresh();
+    const reading = this.#reading;
+    const leftMs = reading === undefined ? 0 : reading.age.leftMs(limits.registryWaitMs);
+    if (reading === undefined || reading.hasFailed || leftMs === 0) return undefined;
+    const late = () => unavailable("the registry is not read yet", "none");
+    return new Deadline(clock, leftMs, late).ask(() => reading.done).catch(() => {});
+  }
+
+  /** Y2. A reading that was begun before a freeze counts as little as a copy that was. */
+  #refreshIfOld(): void {
+    const isYoung = (age: Age | undefined) => age?.isWithin(limits.registryRefreshMs) === true;
+    if (!isYoung(this.#states.readAt) && !isYoung(this.#reading?.age)) this.#refresh();
+  }
+
+  #refresh(): void {
+    const age = new Age(this.ports.clock);
+    const reading = { age, hasFailed: false, done: this.#read("stale", age) };
+    this.#reading = reading;
+    reading.done.catch((error) => {
+      reading.hasFailed = true;
+      this.ports.trace?.emit({ event: "registry-not-read", reason: String(error) });
+    });
+  }
+
+  async #read(consistency: "consistent" | "stale", readAt: Age): Promise<void> {
     this.#begun++;
     const ordinal = this.#begun;
     const { regions, bookies } = await readRegistry(this.ports.metadata, consistency);

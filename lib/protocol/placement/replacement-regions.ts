@@ -11,7 +11,7 @@
  *    as each bookie stands in Qw windows, all windows together bear Qw times what the whole ring has in its
  *    fullest regions, which is least where counts are as even as can be (C2).
  */
-import type { Replication } from "../ledger-metadata.ts";
+import type { Replication } from "../replication.ts";
 import { replaceEvenly } from "./even-replacement.ts";
 import { sumOfLargest, waterFill } from "./region-counts.ts";
 import { type Ceilings, type Effort, legalCeilings, ringLoads, searchRing } from "./ring-search.ts";

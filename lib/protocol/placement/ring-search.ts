@@ -5,7 +5,7 @@
  * Q1 At each step every window, its open positions left out, keeps to its ceilings. Loads only grow while
  *    positions are filled, so a window over its ceiling never comes right again.
  */
-import type { Replication } from "../ledger-metadata.ts";
+import type { Replication } from "../replication.ts";
 import {
   addToCounts,
   keepsCeilings,

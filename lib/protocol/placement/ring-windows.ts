@@ -8,7 +8,7 @@
  * R1 A window is legal iff minRegions <= 1 or load(minRegions - 1) < Qa: then no ack quorum of it fits into
  *    fewer than minRegions regions.
  */
-import type { Replication } from "../ledger-metadata.ts";
+import type { Replication } from "../replication.ts";
 import { sumOfLargest } from "./region-counts.ts";
 
 export const UNRESOLVED = -1;

@@ -6,7 +6,7 @@
  * needs E.
  */
 import type { Region } from "../ids.ts";
-import type { Replication } from "../ledger-metadata.ts";
+import type { Replication } from "../replication.ts";
 import type { RegionCount } from "./placement.ts";
 
 export interface SurvivorSets {

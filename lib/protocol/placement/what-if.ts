@@ -1,11 +1,11 @@
 /** Admission and placement for a topology that need not exist: asked before anything is built. */
 import { bookieId, type EntryId, ledgerId, type Region, region } from "../ids.ts";
-import type { Replication } from "../ledger-metadata.ts";
-import type { BookieAddress } from "../place.ts";
+import type { BookieAddress, RegionState } from "../place.ts";
+import type { Replication } from "../replication.ts";
 import { writeSet } from "../write-set.ts";
 import { type Admission, type AdmissionRefusal, admit } from "./admission.ts";
 import { placeEnsemble } from "./place-ensemble.ts";
-import type { PlacementRefusal, RegionCount, RegionState } from "./placement.ts";
+import type { PlacementRefusal, RegionCount } from "./placement.ts";
 import { countByRegion } from "./usable-bookies.ts";
 
 export interface PlannedRegion {

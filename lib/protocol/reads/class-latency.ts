@@ -3,7 +3,7 @@
  * worked out from it now and then, and a long memory of how far away the class is. The memory orders regions;
  * only the sketch is evidence of how a class does now.
  */
-import type { Clock } from "../ports.ts";
+import type { Clock } from "../clock.ts";
 import { LatencySketch, type Survival } from "./latency-sketch.ts";
 import { readLimits } from "./read-limits.ts";
 

@@ -1,15 +1,12 @@
 /** How far a bookie is from the reader: the classes that latencies are pooled by and reads prefer by. */
 import type { Region } from "../ids.ts";
-import type { Place } from "../place.ts";
+import type { DistanceClass, Place } from "../place.ts";
 
 /** Where the reader runs, as far as it knows: a function knows its region, seldom its rack. */
 export interface ReaderPlace {
   readonly region?: Region;
   readonly rack?: string;
 }
-
-/** Every other region is a class of its own: 15 ms and 150 ms do not belong in one pool. */
-export type DistanceClass = "same-rack" | "same-region" | `region ${string}`;
 
 export function distanceClass(reader: ReaderPlace, place: Place): DistanceClass {
   if (place.region !== reader.region) return `region ${place.region}`;

@@ -7,11 +7,12 @@
  * G2 The message is called off when nobody waits for any of its entries; no timer outlives that.
  */
 import { aborted, CallAbort, type CallSignal } from "../call-abort.ts";
+import type { Clock, Timer } from "../clock.ts";
 import { unavailable } from "../errors.ts";
 import type { BookieId, EntryId, LedgerId } from "../ids.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
-import type { Bookie, Bookies, Clock, ReadAnswer, SlotAnswers, Timer } from "../ports.ts";
+import type { Bookie, Bookies, ReadAnswer, SlotAnswers } from "../ports.ts";
 import { within } from "../waiting.ts";
 import { readLimits } from "./read-limits.ts";
 

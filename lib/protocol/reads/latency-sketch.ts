@@ -8,7 +8,7 @@
  * K2 Only attempts are recorded, never whole reads: a threshold that counts its own hedge delay drifts
  *    upward.
  */
-import type { Clock } from "../ports.ts";
+import type { Clock } from "../clock.ts";
 import { readLimits } from "./read-limits.ts";
 
 const FLOOR_MS = readLimits.latencyFloorMs;

@@ -10,10 +10,9 @@
  * them falls behind the next class only when its predicted latency exceeds that class's. A whole class is
  * passed over only when its median is really worse. Ranks 2 and 3 go to no suspect while anyone else is left.
  */
-import type { BookieAddress } from "../place.ts";
-import type { Random } from "../ports.ts";
-import { shuffled } from "../random.ts";
-import { type DistanceClass, distanceClass, distanceRank, type ReaderPlace, sameRack } from "./distance.ts";
+import type { BookieAddress, DistanceClass } from "../place.ts";
+import { type Random, shuffled } from "../random.ts";
+import { distanceClass, distanceRank, type ReaderPlace, sameRack } from "./distance.ts";
 import { readLimits } from "./read-limits.ts";
 
 /** What is known of a distance class. */

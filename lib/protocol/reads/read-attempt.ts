@@ -3,7 +3,7 @@
  * and its class. It ends once; what is said later is dropped. What a process that stood still believes to
  * have waited for is no evidence.
  */
-import type { Clock } from "../ports.ts";
+import type { Clock } from "../clock.ts";
 import type { ClassLatency } from "./class-latency.ts";
 import { readLimits } from "./read-limits.ts";
 import type { ReplicaHealth, Yardstick } from "./replica-health.ts";

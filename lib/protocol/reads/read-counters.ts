@@ -1,5 +1,5 @@
 /** What reading cost: per read for traces and `Server-Timing`, and summed up per process for metrics. */
-import type { DistanceClass } from "./distance.ts";
+import type { DistanceClass } from "../place.ts";
 
 /** One read's requests. `attempts` counts every request of the read; probes are not the read's own. */
 export interface ReadFacts {

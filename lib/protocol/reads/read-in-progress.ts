@@ -11,9 +11,9 @@
  * E3 Each slot is asked at most once, and "none" is said only after each of them was asked and is done with.
  * E4 As many requests are open as could still prove something. What is proven, the read alone says.
  */
+import type { Timer } from "../clock.ts";
 import { type BookieVerdict, type BookieWord, verdictOf } from "../errors.ts";
 import type { BookieAddress } from "../place.ts";
-import type { Timer } from "../ports.ts";
 import { OpenRequest } from "./open-request.ts";
 import { FactsSoFar, type Lane } from "./read-counters.ts";
 import { readLimits } from "./read-limits.ts";

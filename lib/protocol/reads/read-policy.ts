@@ -9,12 +9,13 @@
  */
 
 import { CallAbort } from "../call-abort.ts";
+import type { Clock } from "../clock.ts";
 import type { BookieId } from "../ids.ts";
-import type { BookieAddress } from "../place.ts";
-import type { Clock, Random } from "../ports.ts";
+import type { BookieAddress, DistanceClass } from "../place.ts";
+import type { Random } from "../random.ts";
 import type { CallKind } from "./call-kind.ts";
 import { ClassLatency } from "./class-latency.ts";
-import { type DistanceClass, distanceClass, distanceRank, type ReaderPlace } from "./distance.ts";
+import { distanceClass, distanceRank, type ReaderPlace } from "./distance.ts";
 import { hedgeDelays } from "./hedge-delays.ts";
 import { orderReplicas, type ReaderView, type ReplicaOrder } from "./order-replicas.ts";
 import { ReadAttempt } from "./read-attempt.ts";

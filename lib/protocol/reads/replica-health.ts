@@ -12,7 +12,7 @@
  * H4 Suspicion ages. Without new evidence for `suspicionMs` one read is let through on trial; after
  *    `suspicionMaxMs` the suspicion is dropped.
  */
-import type { Clock } from "../ports.ts";
+import type { Clock } from "../clock.ts";
 import { readLimits } from "./read-limits.ts";
 
 /** What a replica's class makes of a latency. */

@@ -2,7 +2,7 @@
  * What extra requests are paid from. A bucket earns with every read and, if told so, with time; it may save
  * what it earns in ten seconds. Whatever the latencies do, no more is spent than was earned.
  */
-import type { Clock } from "../ports.ts";
+import type { Clock } from "../clock.ts";
 import { readLimits } from "./read-limits.ts";
 
 export interface Earnings {

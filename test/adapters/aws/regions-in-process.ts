@@ -63,7 +63,7 @@ export async function regionsInProcess(emulator: MiniStack, faults: FaultLayer):
     defaultReplication: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },
     reads: "buffered",
   } as const;
-  const deploying = regionWorld({ ...common, leaseTable: "none" }, HOME, "auditor", aws);
+  const deploying = regionWorld({ ...common, leaseTable: "none" }, { region: HOME, stage: "auditor" }, aws);
   for (const one of deploying.bookies) await untilDone(() => registerBookie(deploying.ports, one));
   // Functions start later than bookies are registered, and replicas have heard of those by then.
   await sleep(LAG_MS);
@@ -71,10 +71,10 @@ export async function regionsInProcess(emulator: MiniStack, faults: FaultLayer):
   for (const region of REGIONS) {
     const leaseTable = (await newTable(emulator, ["pk"], HOME)).table.name;
     const settings: RegionSettings = { ...common, leaseTable };
-    const world = withShortSegments(regionWorld(settings, region, "append", aws));
-    const append = new AppendFunction(world, `append ${region}`);
+    const world = withShortSegments(regionWorld(settings, { region, stage: "append" }, aws));
+    const append = new AppendFunction(world);
     const read = new ReadFunction(
-      regionWorld({ ...settings, bookies: bookies.map(asReader) }, region, "read", aws),
+      regionWorld({ ...settings, bookies: bookies.map(asReader) }, { region, stage: "read" }, aws),
     );
     functions.set(`${region} append`, (event) => append.serve(event, {} as Context));
     clients.push(clientOf(region, append, read));

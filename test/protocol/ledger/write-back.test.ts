@@ -2,9 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { bookieId } from "../../../lib/protocol/ids.ts";
 import { WriteBack } from "../../../lib/protocol/ledger/write-back.ts";
-import { type Fragment, startRecovery, withFragment } from "../../../lib/protocol/ledger-metadata.ts";
+import { startRecovery, withFragment } from "../../../lib/protocol/ledger-metadata.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import type { SealedEntry } from "../../../lib/protocol/ports.ts";
+import type { Fragment } from "../../../lib/protocol/replication.ts";
 import { pause } from "../../../lib/protocol/waiting.ts";
 import { damaged, fragment, sealed, slots, store, stored } from "../../scenarios/cards/meddling.ts";
 import { World } from "../../scenarios/world.ts";

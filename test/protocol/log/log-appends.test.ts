@@ -21,7 +21,7 @@ test("appends that need no ledger keep the registry young for the one that will 
   const before = reads();
   for (let appended = 0; appended < 5; appended++) await append("soon after");
   expect(reads()).toBe(before);
-  await w.world.clock.advance(limits.registryAgeMaxMs);
+  await w.world.clock.advance(limits.registryRefreshMs);
   await append("into the same segment");
   await w.idle();
   expect(reads()).toBe(before + 1);

@@ -1,12 +1,12 @@
 /** Placing a new ensemble (placement sections 2.1 to 2.3 and 2.6). */
 import { describe, expect, test, vi } from "vitest";
 import { bookieId, type Region, region } from "../../../lib/protocol/ids.ts";
-import type { Replication } from "../../../lib/protocol/ledger-metadata.ts";
+import type { RegionState } from "../../../lib/protocol/place.ts";
 import { smallestAckQuorum } from "../../../lib/protocol/placement/admission.ts";
 import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts";
 import { UNKNOWN_REGION } from "../../../lib/protocol/placement/known-region.ts";
 import { placeEnsemble } from "../../../lib/protocol/placement/place-ensemble.ts";
-import type { RegionState } from "../../../lib/protocol/placement/placement.ts";
+import type { Replication } from "../../../lib/protocol/replication.ts";
 import { CPU_BOUND } from "../../cpu-bound.ts";
 import { capacityLists, colourings, heaviest, LightestRings } from "./brute-force.ts";
 import {

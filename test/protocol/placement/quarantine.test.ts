@@ -1,10 +1,10 @@
 /** Quarantine by consecutive failures (H1 to H5). */
 import { describe, expect, test } from "vitest";
+import type { Clock } from "../../../lib/protocol/clock.ts";
 import { type BookieId, bookieId } from "../../../lib/protocol/ids.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { placeEnsemble } from "../../../lib/protocol/placement/place-ensemble.ts";
 import { Quarantine, type QuarantineRules } from "../../../lib/protocol/placement/quarantine.ts";
-import type { Clock } from "../../../lib/protocol/ports.ts";
 import { SeededRandom } from "../../sim/seeded-random.ts";
 import { placed, regionsOf, request } from "./topologies.ts";
 

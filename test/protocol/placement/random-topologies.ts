@@ -4,13 +4,13 @@
  * counted afresh, and what can be placed at all is what section 2.3's formulas say.
  */
 import { type BookieId, ledgerId, type Region, region } from "../../../lib/protocol/ids.ts";
-import type { Replication } from "../../../lib/protocol/ledger-metadata.ts";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import { smallestAckQuorum } from "../../../lib/protocol/placement/admission.ts";
 import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts";
 import { placeEnsemble } from "../../../lib/protocol/placement/place-ensemble.ts";
 import type { EnsembleRequest } from "../../../lib/protocol/placement/placement.ts";
 import { replaceBookies } from "../../../lib/protocol/placement/replace-bookies.ts";
+import type { Replication } from "../../../lib/protocol/replication.ts";
 import { SeededRandom } from "../../sim/seeded-random.ts";
 import { heaviest } from "./brute-force.ts";
 import { bookie, fragment, nowhere } from "./topologies.ts";

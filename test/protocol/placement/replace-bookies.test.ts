@@ -1,11 +1,11 @@
 /** Replacing bookies of an ensemble (placement section 2.6, point 5; B1 to B5). */
 import { describe, expect, test, vi } from "vitest";
 import { type BookieId, bookieId, type Region, region } from "../../../lib/protocol/ids.ts";
-import type { Replication } from "../../../lib/protocol/ledger-metadata.ts";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts";
 import { placeEnsemble } from "../../../lib/protocol/placement/place-ensemble.ts";
 import { replaceBookies } from "../../../lib/protocol/placement/replace-bookies.ts";
+import type { Replication } from "../../../lib/protocol/replication.ts";
 import { CPU_BOUND } from "../../cpu-bound.ts";
 import { SeededRandom } from "../../sim/seeded-random.ts";
 import { canBeRefilled, freshBookies, isNoFurther } from "./refillings.ts";

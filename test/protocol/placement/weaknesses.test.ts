@@ -5,10 +5,9 @@
 import { describe, expect, test } from "vitest";
 import { bookieId, entryId, type Region, region } from "../../../lib/protocol/ids.ts";
 import { PendingAdds } from "../../../lib/protocol/ledger/pending-adds.ts";
-import type { BookieAddress } from "../../../lib/protocol/place.ts";
+import type { BookieAddress, RegionState } from "../../../lib/protocol/place.ts";
 import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts";
 import { placeEnsemble } from "../../../lib/protocol/placement/place-ensemble.ts";
-import type { RegionState } from "../../../lib/protocol/placement/placement.ts";
 import { regionAware } from "../../../lib/protocol/placement/region-aware.ts";
 import { replaceBookies } from "../../../lib/protocol/placement/replace-bookies.ts";
 import { isAckSet } from "../../../lib/protocol/write-set.ts";

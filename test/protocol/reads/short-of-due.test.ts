@@ -1,7 +1,7 @@
 /** A clock that adds up fractions may stand a hair short of what a timer waited for. */
 import { expect, test } from "vitest";
+import type { Clock } from "../../../lib/protocol/clock.ts";
 import { bookieId, region } from "../../../lib/protocol/ids.ts";
-import type { Clock } from "../../../lib/protocol/ports.ts";
 import { ReadPolicy } from "../../../lib/protocol/reads/read-policy.ts";
 import { speculativeRead } from "../../../lib/protocol/reads/speculative-read.ts";
 

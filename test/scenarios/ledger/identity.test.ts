@@ -5,11 +5,11 @@
 import { describe, expect, test } from "vitest";
 import { MemoryEntryStore } from "../../../lib/adapters/memory/memory-entry-store.ts";
 import { StoredBookie, setUpStorage } from "../../../lib/protocol/bookie/stored-bookie.ts";
+import type { Clock } from "../../../lib/protocol/clock.ts";
 import { bookieId, entryId, ledgerId } from "../../../lib/protocol/ids.ts";
 import { sweepEntries, sweepSeal } from "../../../lib/protocol/ledger/collect-ledger.ts";
 import { markDeleted } from "../../../lib/protocol/ledger/delete-ledger.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
-import type { Clock } from "../../../lib/protocol/ports.ts";
 import { brokenPromises } from "../promises.ts";
 import type { World } from "../world.ts";
 import { threeOfFour } from "./three-of-four.ts";

@@ -1,14 +1,14 @@
 /** Stories of the auditor: what it recovers, collects and brings home, and what it leaves alone. */
 import { describe, expect, test } from "vitest";
+import { composeRegion } from "../../../lib/protocol/compose-region.ts";
 import { unavailable } from "../../../lib/protocol/errors.ts";
 import { type LedgerId, ledgerId, region } from "../../../lib/protocol/ids.ts";
 import { DIRECTORY_SHARDS, ledgerListingKey } from "../../../lib/protocol/items.ts";
 import { createLedger } from "../../../lib/protocol/ledger/create-ledger.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
-import { Auditor } from "../../../lib/protocol/log/upkeep/audit.ts";
 import { auditLedger } from "../../../lib/protocol/log/upkeep/audit-ledger.ts";
 import { auditLimits } from "../../../lib/protocol/log/upkeep/audit-limits.ts";
-import type { RegionState } from "../../../lib/protocol/placement/placement.ts";
+import type { RegionState } from "../../../lib/protocol/place.ts";
 import { LOG, type LogClient, LogWorld } from "./log-world.ts";
 
 const east = region("east");
@@ -21,8 +21,7 @@ async function world(fields: { readonly segmentBytesMax?: number } = {}) {
 
 /** A fresh process of that region's auditor: passes until the whole list was seen. */
 async function audit(w: LogWorld, where = "east", name = `A-${where}`) {
-  const { ports, appends } = w.client(name, where);
-  const auditor = new Auditor(ports, (log, to) => appends.transferOwner(log, to));
+  const { auditor } = w.client(name, where);
   return await w.run(auditor.pass());
 }
 
@@ -215,8 +214,7 @@ test("E4: what a lost region left is looked after by the others, and only if it 
   await p.append("a", "b");
   await w.trim(1);
   old(w);
-  const { ports, appends } = w.client("A", "north");
-  const auditor = new Auditor(ports, (log, to) => appends.transferOwner(log, to));
+  const { ports, auditor } = w.client("A", "north");
   const saying = (state: RegionState) => {
     ports.topology.states = () => ({ bookies: new Map(), regions: new Map([[east, state]]) });
   };
@@ -295,17 +293,15 @@ describe("a log with a preferred region", () => {
   test("stays away from a region that is draining", async () => {
     const { w } = await ownedByWest();
     w.world.clock.jump(auditLimits.preferReturnMs);
-    const { ports, appends } = w.client("A-east", "east");
+    const { ports, auditor } = w.client("A-east", "east");
     ports.topology.states = () => ({ bookies: new Map(), regions: new Map([[east, "draining" as const]]) });
-    const auditor = new Auditor(ports, (log, to) => appends.transferOwner(log, to));
     expect(await w.run(auditor.pass())).toMatchObject({ returned: 0 });
   });
 });
 
 test("E1, E2: a pass is bounded, and the next one goes on where it ended; a failure stops nothing else", async () => {
   const { w } = await world();
-  const { ports, appends } = w.client("A", "east");
-  const auditor = new Auditor(ports, (log, to) => appends.transferOwner(log, to));
+  const { auditor } = w.client("A", "east");
   const count = 40;
   const seen = new Set<string>();
   for (let id = 0; id < count; id++) {
@@ -333,8 +329,7 @@ test("E1: ledgers that take all of a pass leave time for the logs", async () => 
   const { w, p } = await world({ segmentBytesMax: 1 });
   await p.append("a", "b");
   await w.trim(1);
-  const { ports, appends } = w.client("A", "east");
-  const auditor = new Auditor(ports, (log, to) => appends.transferOwner(log, to));
+  const { auditor } = w.client("A", "east");
   for (let id = 0; id < 100; id++) {
     const listing = { kind: "ledger-listing", ledgerId: ledgerId(id), region: east, createdAtMs: 0 } as const;
     await w.put(ledgerListingKey(east, ledgerId(id)), listing);
@@ -348,18 +343,17 @@ test("E1: ledgers that take all of a pass leave time for the logs", async () => 
 test("E1: a pass goes around once, wherever it begins, and looks at nothing twice", async () => {
   const { w, p } = await world();
   await p.append("a");
-  const { ports, appends } = w.client("A", "east");
+  const { ports } = w.client("A", "east");
   for (let shard = 0; shard < DIRECTORY_SHARDS; shard++) {
     const random = { ...ports.random, uint32: () => shard };
-    const auditor = new Auditor({ ...ports, random }, (log, to) => appends.transferOwner(log, to));
+    const { auditor } = composeRegion({ ...ports, random });
     expect(await w.run(auditor.pass())).toMatchObject({ ledgers: 1, logs: 1, failures: 0 });
   }
 });
 
 test("E1: a pass that takes up in the midst of a list ends there", async () => {
   const { w } = await world();
-  const { ports, appends } = w.client("A", "east");
-  const auditor = new Auditor(ports, (log, to) => appends.transferOwner(log, to));
+  const { auditor } = w.client("A", "east");
   const ids = Array.from({ length: 12 }, (_, index) => ledgerId(index * DIRECTORY_SHARDS));
   for (const id of ids) {
     await w.put(ledgerListingKey(east, id), {

@@ -29,18 +29,20 @@ import {
   segmentsPartition,
 } from "../../../lib/protocol/items.ts";
 import { allItems } from "../../../lib/protocol/log/chain/segments.ts";
-import { LogAppends } from "../../../lib/protocol/log/log-appends.ts";
+import type { LogAppends } from "../../../lib/protocol/log/log-appends.ts";
 import type {
   ForwardAnswer,
   LogPorts,
   RegionAppends,
   RegionLeases,
+  Settler,
 } from "../../../lib/protocol/log/log-ports.ts";
-import { LogReads } from "../../../lib/protocol/log/log-reads.ts";
-import type { AppendAck, ReadAnswer, RecordInput } from "../../../lib/protocol/log/operations.ts";
-import type { Settler } from "../../../lib/protocol/log/settler.ts";
+import type { AppendAck, ReadAnswer, ReadOperations } from "../../../lib/protocol/log/operations.ts";
+import type { RecordInput } from "../../../lib/protocol/log/records/record.ts";
+import type { Auditor } from "../../../lib/protocol/log/upkeep/audit.ts";
 import { auditSegments } from "../../../lib/protocol/log/upkeep/audit-segments.ts";
 import type { LeaseStore, MetadataStore } from "../../../lib/protocol/ports.ts";
+import { composeAnySizes } from "../../process-ports.ts";
 import { World, type WorldFields } from "../world.ts";
 
 export const LOG = logName("orders");
@@ -50,9 +52,6 @@ const FIELDS: WorldFields = {
   quorums: [3, 3, 2],
   minRegions: 2,
 };
-
-/** The log must be safe on sizes that admission refuses, too: small ones show most orders. */
-const anySizes = () => ({ kind: "accepted", warnings: [] }) as const;
 
 export interface LogWorldFields extends Partial<WorldFields> {
   readonly segmentBytesMax?: number;
@@ -220,7 +219,7 @@ export class LogWorld {
 
   /** Somebody elsewhere trims the log (rule 30). */
   async trim(to: number): Promise<number> {
-    return await this.run(new LogAppends(this.world.ports("trimmer"), anySizes).trim(LOG, seqNum(to)));
+    return await this.run(composeAnySizes(this.world.ports("trimmer")).append.trim(LOG, seqNum(to)));
   }
 
   /** One pass of the auditor (rule 31): the keys of the items that it removed. */
@@ -241,8 +240,8 @@ export class LogWorld {
   /** Somebody elsewhere deletes the log, and creates one of its name. The former incarnation. */
   async deleteAndCreateAgain(): Promise<LogIncarnation> {
     const former = this.log;
-    const deleter = new LogAppends(this.world.ports("deleter"), anySizes);
-    const answer = await this.run(deleter.deleteLog(LOG));
+    const { append } = composeAnySizes(this.world.ports("deleter"));
+    const answer = await this.run(append.deleteLog(LOG));
     if (answer !== "deleted") throw new Error(`the log is ${answer}`);
     await this.createAgain();
     return former;
@@ -254,8 +253,8 @@ export class LogWorld {
 
   /** The same within a call that is under way. */
   async creatingAgain(): Promise<void> {
-    const creator = new LogAppends(this.world.ports("creator"), anySizes);
-    this.#log = (await creator.createLog(LOG, this.config)).description.log;
+    const { append } = composeAnySizes(this.world.ports("creator"));
+    this.#log = (await append.createLog(LOG, this.config)).description.log;
   }
 
   run<T>(promise: Promise<T>): Promise<T> {
@@ -270,7 +269,8 @@ export class LogWorld {
 /** One process. Outcomes are words and numbers, so that a story reads as one. */
 export class LogClient {
   readonly appends: LogAppends;
-  readonly reads: LogReads;
+  readonly reads: ReadOperations;
+  readonly auditor: Auditor;
   isDead = false;
   /** Rejects when the process dies: whoever called it gets no answer. */
   readonly death: Promise<never>;
@@ -281,8 +281,10 @@ export class LogClient {
     readonly name: string,
     readonly ports: LogPorts,
   ) {
-    this.appends = new LogAppends(ports, anySizes);
-    this.reads = new LogReads(ports, w.settler(this));
+    const { append, read, auditor } = composeAnySizes(ports, () => w.settler(this));
+    this.appends = append;
+    this.reads = read;
+    this.auditor = auditor;
     this.death = new Promise((_, reject) => {
       this.#die = reject;
     });

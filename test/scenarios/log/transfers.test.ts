@@ -1,9 +1,10 @@
 /** Stories of logs that go from one region to another by leave of the first. */
 import { describe, expect, test } from "vitest";
+import { Age } from "../../../lib/protocol/deadline.ts";
 import { region } from "../../../lib/protocol/ids.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { ownerLimits } from "../../../lib/protocol/log/ownership/owner-limits.ts";
-import type { RegionState } from "../../../lib/protocol/placement/placement.ts";
+import type { RegionState } from "../../../lib/protocol/place.ts";
 import { LOG, LogWorld } from "./log-world.ts";
 
 /** P in the east owns the log and has appended "a"; Q is the west's, N the north's function. */
@@ -204,7 +205,7 @@ describe("a region that should not own logs, or cannot", () => {
     async (who) => {
       const { w, p, q } = await ownedByEast();
       const { clock } = w.world;
-      const readAt = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
+      const readAt = new Age(clock);
       const states = {
         bookies: new Map(),
         regions: new Map([[p.ports.region, "draining" as RegionState]]),

@@ -2,7 +2,6 @@
 import { describe, expect, test } from "vitest";
 import { region } from "../../../lib/protocol/ids.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
-import { Auditor } from "../../../lib/protocol/log/upkeep/audit.ts";
 import { auditLimits } from "../../../lib/protocol/log/upkeep/audit-limits.ts";
 import { LOG, LogWorld, type LogWorldFields } from "./log-world.ts";
 
@@ -16,8 +15,7 @@ async function ownedByEast(fields: Pick<LogWorldFields, "segmentBytesMax" | "seg
 
 /** One pass of that region's auditor. */
 const pass = async (w: LogWorld, where: string) => {
-  const { ports, appends } = w.client(`auditor in the ${where}`, where);
-  const auditor = new Auditor(ports, (log, to) => appends.transferOwner(log, to));
+  const { auditor } = w.client(`auditor in the ${where}`, where);
   const report = await w.run(auditor.pass());
   expect(report.failures).toBe(0);
   return report;

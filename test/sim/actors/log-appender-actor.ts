@@ -3,7 +3,7 @@
 import { keySender } from "../../../lib/api/append-sender.ts";
 import { hasCode } from "../../../lib/protocol/errors.ts";
 import { type LogName, logName, seqNum } from "../../../lib/protocol/ids.ts";
-import type { Sender } from "../../../lib/protocol/log/records/entry-batches.ts";
+import type { Sender } from "../../../lib/protocol/log/records/record.ts";
 import { pause } from "../../../lib/protocol/waiting.ts";
 import { payloadOf } from "../content.ts";
 import type { Answer, Content } from "../history.ts";

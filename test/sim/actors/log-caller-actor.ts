@@ -5,7 +5,7 @@
 import { hasCode } from "../../../lib/protocol/errors.ts";
 import { type LogName, logName, type Region, region, seqNum } from "../../../lib/protocol/ids.ts";
 import type { AppendAck } from "../../../lib/protocol/log/operations.ts";
-import type { Sender } from "../../../lib/protocol/log/records/entry-batches.ts";
+import type { Sender } from "../../../lib/protocol/log/records/record.ts";
 import { pause, within } from "../../../lib/protocol/waiting.ts";
 import { payloadOf } from "../content.ts";
 import { callFunctions } from "../function-calls.ts";

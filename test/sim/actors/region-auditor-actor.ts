@@ -3,8 +3,7 @@
  * its end, and a new process begins where chance has it.
  */
 
-import { LogAppends } from "../../../lib/protocol/log/log-appends.ts";
-import { Auditor } from "../../../lib/protocol/log/upkeep/audit.ts";
+import { composeAnySizes } from "../../process-ports.ts";
 import { leasePorts } from "../function-ports.ts";
 import type { Answer } from "../history.ts";
 import type { RegionAuditorPlan } from "../plan.ts";
@@ -22,16 +21,14 @@ export async function auditRegion(actor: Actor<RegionAuditorPlan>): Promise<void
 
 /** The auditor of this process: a pass at each call, which never rejects. */
 export function auditorIn(world: World, process: SimulatedProcess): () => Promise<Answer> {
-  const ports = leasePorts(world, process);
-  const appends = new LogAppends(ports, () => ({ kind: "accepted", warnings: [] }));
-  const auditor = new Auditor(ports, (log, to) => appends.transferOwner(log, to));
+  const { append, auditor } = composeAnySizes(leasePorts(world, process));
   return () =>
     world.history.record(process, { kind: "audit", region: process.region }, async () => {
       try {
         const { ledgers } = await auditor.pass();
         return { kind: "done", at: ledgers };
       } finally {
-        await appends.release();
+        await append.release();
       }
     });
 }

@@ -1,5 +1,5 @@
 /** An append that was forwarded to a function is served or refused there, never forwarded again. */
-import type { RecordInput } from "../../../lib/protocol/log/operations.ts";
+import type { RecordInput } from "../../../lib/protocol/log/records/record.ts";
 import { contentOf } from "../content.ts";
 import type { Checker } from "./checker.ts";
 

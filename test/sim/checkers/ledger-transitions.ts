@@ -3,7 +3,8 @@
  * (TLA+: OnlyValidFragments), old fragments untouched, ensembles changed by the writer while OPEN and by
  * recovery in the write that closes, no retired bookie taken again by a writer (rules 6, 7, 10, 12).
  */
-import type { Fragment, LedgerMetadata, OpenLedger } from "../../../lib/protocol/ledger-metadata.ts";
+import type { LedgerMetadata, OpenLedger } from "../../../lib/protocol/ledger-metadata.ts";
+import type { Fragment } from "../../../lib/protocol/replication.ts";
 import type { Checker } from "./checker.ts";
 
 const order = { OPEN: 0, IN_RECOVERY: 1, CLOSED: 2, DELETED: 3 };

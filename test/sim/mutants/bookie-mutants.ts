@@ -1,30 +1,28 @@
 /** Wrong bookies: rules 1 to 4 and 21. */
 import type { Mutant } from "./mutant.ts";
 
-const STORED_BOOKIE = "lib/protocol/bookie/stored-bookie.ts";
-
-const LOSES_RACE = `      const put = await this.#store.putIfAbsent(slot, TOMBSTONE);
-      value = put === "stored" ? TOMBSTONE : await this.#occupant(slot);`;
-const PUTS_FENCE = `    await this.#store.put({ kind: "fence", ledgerId }, FENCE);
-    const slot = slotKey(ledgerId, entryId);`;
-
 export const bookieMutants: readonly Mutant[] = [
   {
     name: "check-then-put-without-tombstones",
     breaks: "S01, rules 1 and 3",
     patches: [
-      { file: STORED_BOOKIE, from: LOSES_RACE, to: "      value = TOMBSTONE;" },
       {
-        file: STORED_BOOKIE,
-        from: `    const [put, fence] = await Promise.all([
-      this.#store.putIfAbsent(slot, { kind: "original", entry }),
-      this.#store.get({ kind: "fence", ledgerId }),
-      this.#checkIdentity(),
-    ]);
-    if (fence !== undefined) return { kind: "fenced" };`,
-        to: `    const fence = await this.#store.get({ kind: "fence", ledgerId });
-    if (fence !== undefined) return { kind: "fenced" };
-    const put = await this.#store.putIfAbsent(slot, { kind: "original", entry });`,
+        in: "StoredBookie.recoveryRead",
+        from: `const put = await this.#store.putIfAbsent(slot, TOMBSTONE);
+value = put === "stored" ? TOMBSTONE : await this.#occupant(slot);`,
+        to: "value = TOMBSTONE;",
+      },
+      {
+        in: "StoredBookie.add",
+        from: `const [put, fence] = await Promise.all([
+  this.#store.putIfAbsent(slot, { kind: "original", entry }),
+  this.#store.get({ kind: "fence", ledgerId }),
+  this.#checkIdentity(),
+]);
+if (fence !== undefined) return { kind: "fenced" };`,
+        to: `const fence = await this.#store.get({ kind: "fence", ledgerId });
+if (fence !== undefined) return { kind: "fenced" };
+const put = await this.#store.putIfAbsent(slot, { kind: "original", entry });`,
       },
     ],
     profiles: ["storm", "combined", "freeze"],
@@ -33,21 +31,43 @@ export const bookieMutants: readonly Mutant[] = [
     name: "recovery-read-only-looks",
     breaks: "S02, rule 3",
     patches: [
-      { file: STORED_BOOKIE, from: LOSES_RACE, to: "      value = TOMBSTONE;" },
-      { file: STORED_BOOKIE, from: PUTS_FENCE, to: "    const slot = slotKey(ledgerId, entryId);" },
+      {
+        in: "StoredBookie.recoveryRead",
+        from: `const put = await this.#store.putIfAbsent(slot, TOMBSTONE);
+value = put === "stored" ? TOMBSTONE : await this.#occupant(slot);`,
+        to: "value = TOMBSTONE;",
+      },
+      {
+        in: "StoredBookie.recoveryRead",
+        from: `await this.#store.put({ kind: "fence", ledgerId }, FENCE);`,
+        to: "",
+      },
     ],
     profiles: ["storm", "combined", "freeze"],
   },
   {
     name: "fences-without-tombstones",
     breaks: "S03, rules 3 and 13",
-    patches: [{ file: STORED_BOOKIE, from: LOSES_RACE, to: "      value = TOMBSTONE;" }],
+    patches: [
+      {
+        in: "StoredBookie.recoveryRead",
+        from: `const put = await this.#store.putIfAbsent(slot, TOMBSTONE);
+value = put === "stored" ? TOMBSTONE : await this.#occupant(slot);`,
+        to: "value = TOMBSTONE;",
+      },
+    ],
     profiles: ["storm", "combined", "freeze"],
   },
   {
     name: "recovery-read-without-fence",
     breaks: "S18, rule 3",
-    patches: [{ file: STORED_BOOKIE, from: PUTS_FENCE, to: "    const slot = slotKey(ledgerId, entryId);" }],
+    patches: [
+      {
+        in: "StoredBookie.recoveryRead",
+        from: `await this.#store.put({ kind: "fence", ledgerId }, FENCE);`,
+        to: "",
+      },
+    ],
     profiles: ["storm", "combined", "freeze"],
   },
   {
@@ -55,9 +75,9 @@ export const bookieMutants: readonly Mutant[] = [
     breaks: "S05, rule 2",
     patches: [
       {
-        file: STORED_BOOKIE,
-        from: `occupant.kind === "original" && sameContent(occupant.entry, entry);`,
-        to: `(occupant.kind === "original" || occupant.kind === "recovered") && sameContent(occupant.entry, entry);`,
+        in: "StoredBookie.add",
+        from: `occupant.kind === "original"`,
+        to: `(occupant.kind === "original" || occupant.kind === "recovered")`,
       },
     ],
     profiles: ["storm", "combined", "freeze"],
@@ -67,9 +87,9 @@ export const bookieMutants: readonly Mutant[] = [
     breaks: "rule 2",
     patches: [
       {
-        file: STORED_BOOKIE,
-        from: `    if (fence !== undefined) return { kind: "fenced" };\n`,
-        to: "    void fence;\n",
+        in: "StoredBookie.add",
+        from: `if (fence !== undefined) return { kind: "fenced" };`,
+        to: "",
       },
     ],
     profiles: ["storm", "combined", "freeze"],
@@ -79,9 +99,10 @@ export const bookieMutants: readonly Mutant[] = [
     breaks: "S20, rule 4",
     patches: [
       {
-        file: STORED_BOOKIE,
-        from: "        await this.#store.put(slot, recovered);",
-        to: `        if (occupant.kind === "tombstone") return { kind: "conflict" };\n        await this.#store.put(slot, recovered);`,
+        in: "StoredBookie.recoveryAdd",
+        from: "await this.#store.put(slot, recovered);",
+        to: `if (occupant.kind === "tombstone") return { kind: "conflict" };
+await this.#store.put(slot, recovered);`,
       },
     ],
     profiles: ["storm", "combined", "lossy"],
@@ -91,9 +112,9 @@ export const bookieMutants: readonly Mutant[] = [
     breaks: "rules 1 and 4",
     patches: [
       {
-        file: STORED_BOOKIE,
-        from: "      this.#store.putIfAbsent(slot, recovered),",
-        to: '      this.#store.put(slot, recovered).then((): string => "stored"),',
+        in: "StoredBookie.recoveryAdd",
+        from: "this.#store.putIfAbsent(slot, recovered)",
+        to: `this.#store.put(slot, recovered).then((): string => "stored")`,
       },
     ],
     profiles: ["storm", "combined", "lossy"],
@@ -103,11 +124,9 @@ export const bookieMutants: readonly Mutant[] = [
     breaks: "rule 21: 403 as a negative",
     patches: [
       {
-        file: STORED_BOOKIE,
-        from: "    const value = await this.#store.get(slotKey(ledgerId, entryId), signal);\n    if (value !== undefined) return slotAnswer(value);",
-        to:
-          "    const value = await this.#store.get(slotKey(ledgerId, entryId), signal).catch(() => undefined);\n" +
-          "    if (value !== undefined) return slotAnswer(value);",
+        in: "StoredBookie.read",
+        from: "this.#store.get(slotKey(ledgerId, entryId), signal)",
+        to: "this.#store.get(slotKey(ledgerId, entryId), signal).catch(() => undefined)",
       },
     ],
     profiles: ["lossy", "storm", "combined"],
@@ -117,9 +136,9 @@ export const bookieMutants: readonly Mutant[] = [
     breaks: "rule 21: a bookie that lost its data answers",
     patches: [
       {
-        file: STORED_BOOKIE,
-        from: `    if (marker?.kind !== "incarnation" || marker.storage !== this.#storage) {`,
-        to: `    if (marker?.kind === "tombstone") {`,
+        in: "StoredBookie.#checkIdentity",
+        from: `marker?.kind !== "incarnation" || marker.storage !== this.#storage`,
+        to: `marker?.kind === "tombstone"`,
       },
     ],
     profiles: ["damage"],

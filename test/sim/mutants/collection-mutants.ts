@@ -1,23 +1,12 @@
 /** Wrong collections: rule 15. */
 import type { Mutant } from "./mutant.ts";
 
-const COLLECT = "lib/protocol/ledger/collect-ledger.ts";
-const DELETE = "lib/protocol/ledger/delete-ledger.ts";
-const READER = "lib/protocol/ledger/ledger-reader.ts";
-const AGE = "lib/protocol/ledger/metadata-age.ts";
-
-const READS_DELETED = `  return item?.kind === "ledger" && item.state === "DELETED" ? item : undefined;`;
-
 export const collectionMutants: readonly Mutant[] = [
   {
     name: "collection-drops-the-seal",
     breaks: "S17, S19, rule 15: fence and seal are kept",
     patches: [
-      {
-        file: COLLECT,
-        from: "    bookie.deleteEntries(id, ledger.lastEntry),",
-        to: "    bookie.forget(id),",
-      },
+      { in: "sweepEntries", from: "bookie.deleteEntries(id, ledger.lastEntry)", to: "bookie.forget(id)" },
     ],
     profiles: ["collection"],
   },
@@ -26,9 +15,9 @@ export const collectionMutants: readonly Mutant[] = [
     breaks: "S19, rule 15: the seal age",
     patches: [
       {
-        file: COLLECT,
-        from: `  if (ports.clock.nowMs() < notBeforeMs) return { kind: "too-early", notBeforeMs };`,
-        to: "  void notBeforeMs;",
+        in: "sweepSeal",
+        from: `if (ports.clock.nowMs() < notBeforeMs) return { kind: "too-early", notBeforeMs };`,
+        to: "",
       },
     ],
     profiles: ["collection"],
@@ -38,20 +27,20 @@ export const collectionMutants: readonly Mutant[] = [
     breaks: "rule 15: a missing item never authorises deletion",
     patches: [
       {
-        file: COLLECT,
-        from: `(await ports.metadata.get(ledgerKey(id), "consistent"))`,
-        to: `(await ports.metadata.get(ledgerKey(id), "stale"))`,
+        in: "readDeleted",
+        from: `ports.metadata.get(ledgerKey(id), "consistent")`,
+        to: `ports.metadata.get(ledgerKey(id), "stale")`,
       },
       {
-        file: COLLECT,
-        from: READS_DELETED,
-        to: `  if (item === undefined) {
-    const ensemble = ports.topology.bookies();
-    const fragments = [{ firstEntry: 0, ensemble }];
-    const replication = { ensembleSize: 1, writeQuorum: 1, ackQuorum: 1, minRegions: 1 };
-    return { ledgerId: id, fragments, retired: [], lastEntry: 1_000_000, replication } as unknown as DeletedLedger;
-  }
-${READS_DELETED}`,
+        in: "readDeleted",
+        from: `return item?.kind === "ledger" && item.state === "DELETED" ? item : undefined;`,
+        to: `if (item === undefined) {
+  const ensemble = ports.topology.bookies();
+  const fragments = [{ firstEntry: 0, ensemble }];
+  const replication = { ensembleSize: 1, writeQuorum: 1, ackQuorum: 1, minRegions: 1 };
+  return { ledgerId: id, fragments, retired: [], lastEntry: 1_000_000, replication } as unknown as DeletedLedger;
+}
+return item?.kind === "ledger" && item.state === "DELETED" ? item : undefined;`,
       },
     ],
     profiles: ["collection"],
@@ -61,9 +50,9 @@ ${READS_DELETED}`,
     breaks: "rule 15: DELETED authorises, CLOSED does not",
     patches: [
       {
-        file: COLLECT,
-        from: READS_DELETED,
-        to: `  return item?.kind === "ledger" && (item.state === "DELETED" || item.state === "CLOSED") ? (item as DeletedLedger) : undefined;`,
+        in: "readDeleted",
+        from: `item?.kind === "ledger" && item.state === "DELETED" ? item : undefined`,
+        to: `item?.kind === "ledger" && (item.state === "DELETED" || item.state === "CLOSED") ? (item as DeletedLedger) : undefined`,
       },
     ],
     profiles: ["collection"],
@@ -73,10 +62,10 @@ ${READS_DELETED}`,
     breaks: "rule 15: DELETED is set from CLOSED",
     patches: [
       {
-        file: DELETE,
-        from: `    if (item?.kind !== "ledger" || item.state !== "CLOSED") return { kind: "keep" };`,
-        to: `    if (item?.kind !== "ledger" || item.state === "DELETED") return { kind: "keep" };
-    if (item.state !== "CLOSED") return { kind: "write", item: { ...item, state: "DELETED", lastEntry: -1, length: 0, deletedAtMs: 0 } as never };`,
+        in: "markDeleted",
+        from: `if (item?.kind !== "ledger" || item.state !== "CLOSED") return { kind: "keep" };`,
+        to: `if (item?.kind !== "ledger" || item.state === "DELETED") return { kind: "keep" };
+if (item.state !== "CLOSED") return { kind: "write", item: { ...item, state: "DELETED", lastEntry: -1, length: 0, deletedAtMs: 0 } as never };`,
       },
     ],
     profiles: ["collection"],
@@ -86,9 +75,9 @@ ${READS_DELETED}`,
     breaks: "rule 15: the one clock assumption",
     patches: [
       {
-        file: AGE,
-        from: "  return ageMs >= 0 && ageMs < limits.metadataAgeMaxMs;",
-        to: "  return ageMs >= 0 || limits.metadataAgeMaxMs > 0;",
+        in: "isFresh",
+        from: "ageMs >= 0 && ageMs < limits.metadataAgeMaxMs",
+        to: "ageMs >= 0 || limits.metadataAgeMaxMs > 0",
       },
     ],
     profiles: ["collection"],
@@ -98,19 +87,21 @@ ${READS_DELETED}`,
     breaks: "L4, rule 15: the metadata that this very read went by",
     patches: [
       {
-        file: READER,
-        from: "    return known === undefined || isFresh(this.ports.clock, known.readAtMs);",
-        to: "    return known === undefined || isFresh(this.ports.clock, this.lastReadAtMs);",
+        in: "LedgerReader.#mayAnswerFrom",
+        from: "isFresh(this.ports.clock, known.readAtMs)",
+        to: "isFresh(this.ports.clock, this.lastReadAtMs)",
       },
       {
-        file: READER,
-        from: `    this.#known = read?.item.kind === "ledger"`,
-        to: `    this.lastReadAtMs = readAtMs;\n    this.#known = read?.item.kind === "ledger"`,
+        in: "LedgerReader.#refresh",
+        from: `this.#known = read?.item.kind === "ledger" ? { ...read, item: read.item, readAtMs } : undefined;`,
+        to: `this.lastReadAtMs = readAtMs;
+this.#known = read?.item.kind === "ledger" ? { ...read, item: read.item, readAtMs } : undefined;`,
       },
       {
-        file: READER,
-        from: "  #polls = 0;\n",
-        to: "  #polls = 0;\n  lastReadAtMs = Number.NEGATIVE_INFINITY;\n",
+        in: "LedgerReader",
+        from: "readonly #hedges: GatheredReads;",
+        to: `lastReadAtMs = Number.NEGATIVE_INFINITY;
+readonly #hedges: GatheredReads;`,
       },
     ],
     profiles: ["collection"],

@@ -1,12 +1,6 @@
 /** Wrong leases: rules 16 to 20. */
 import type { Mutant } from "./mutant.ts";
 
-const LEASE = "lib/protocol/log/lease/writer-lease.ts";
-const TENURE = "lib/protocol/log/lease/writer-tenure.ts";
-const WRITER = "lib/protocol/log/appending/log-writer.ts";
-const RESUME = "lib/protocol/log/opening/resume-segment.ts";
-const ACTIVE = "lib/protocol/log/appending/active-segment.ts";
-
 const HAND_OFFS = ["hand-off", "owners"];
 
 export const leaseMutants: readonly Mutant[] = [
@@ -15,9 +9,9 @@ export const leaseMutants: readonly Mutant[] = [
     breaks: "S23, rule 16",
     patches: [
       {
-        file: LEASE,
-        from: `    if (found?.lease.tenure !== tenure) return { kind: "lost" };`,
-        to: `    if (found === undefined || (found.lease.holder !== held.lease.holder && tenure !== "")) return { kind: "lost" };`,
+        in: "overwrite",
+        from: "found?.lease.tenure !== tenure",
+        to: `found === undefined || (found.lease.holder !== held.lease.holder && tenure !== "")`,
       },
     ],
     profiles: HAND_OFFS,
@@ -25,7 +19,13 @@ export const leaseMutants: readonly Mutant[] = [
   {
     name: "adds-after-sending-a-release",
     breaks: "S24, rule 17",
-    patches: [{ file: WRITER, from: "    this.#segment = undefined; // rule 17\n", to: "" }],
+    patches: [
+      {
+        in: "LogWriter.#release",
+        from: "this.#segment = undefined;",
+        to: "",
+      },
+    ],
     profiles: HAND_OFFS,
   },
   {
@@ -33,16 +33,15 @@ export const leaseMutants: readonly Mutant[] = [
     breaks: "S24, rule 18",
     patches: [
       {
-        file: WRITER,
-        from: `    await segment?.settled();
-    if (segment?.failure !== undefined) return; // decided first
-`,
+        in: "LogWriter.#release",
+        from: `await segment?.settled();
+if (segment?.failure !== undefined) return;`,
         to: "",
       },
       {
-        file: ACTIVE,
-        from: "    if (this.#failure !== undefined || this.#inFlight.length > 0 || !this.writer.isClean) return undefined;",
-        to: "    if (this.#failure !== undefined) return undefined;",
+        in: "ActiveSegment.leave",
+        from: "this.#failure !== undefined || this.#inFlight.length > 0 || !this.writer.isClean",
+        to: "this.#failure !== undefined",
       },
     ],
     profiles: HAND_OFFS,
@@ -52,9 +51,9 @@ export const leaseMutants: readonly Mutant[] = [
     breaks: "S25, rule 18",
     patches: [
       {
-        file: LEASE,
-        from: "  return before?.clean === true && before.tail !== undefined ?",
-        to: "  return before?.tail !== undefined ?",
+        in: "take",
+        from: "before?.clean === true && before.tail !== undefined",
+        to: "before?.tail !== undefined",
       },
     ],
     profiles: HAND_OFFS,
@@ -64,12 +63,12 @@ export const leaseMutants: readonly Mutant[] = [
     breaks: "S25, rule 18: only the caller's own successful acquire says clean",
     patches: [
       {
-        file: LEASE,
-        from: "sent.has(found.version.token)) return { held: { log, ...found } };",
-        to: `sent.has(found.version.token)) {
-      const { tail } = found.lease;
-      return { held: { log, ...found }, ...(tail === undefined ? {} : { tail }) };
-    }`,
+        in: "acquireLease",
+        from: "if (found !== undefined && sent.has(found.version.token)) return { held: { log, ...found } };",
+        to: `if (found !== undefined && sent.has(found.version.token)) {
+  const { tail } = found.lease;
+  return { held: { log, ...found }, ...(tail === undefined ? {} : { tail }) };
+}`,
       },
     ],
     profiles: HAND_OFFS,
@@ -79,9 +78,10 @@ export const leaseMutants: readonly Mutant[] = [
     breaks: "S26, rule 19",
     patches: [
       {
-        file: RESUME,
-        from: "  return sameVersion(known.ledger.version, tail.ledgerVersion);",
-        to: "  return sameVersion(tail.ledgerVersion, tail.ledgerVersion);",
+        in: "isSame",
+        file: "resume-segment.ts",
+        from: "known.ledger.version",
+        to: "tail.ledgerVersion",
       },
     ],
     profiles: HAND_OFFS,
@@ -90,11 +90,7 @@ export const leaseMutants: readonly Mutant[] = [
     name: "warm-resume-asks-for-the-ledger",
     breaks: "rule 19: a process that knows the ledger as the lease names it asks nothing",
     patches: [
-      {
-        file: RESUME,
-        from: "const segment: ResumedSegment | undefined = isSame(known, tail)",
-        to: "const segment: ResumedSegment | undefined = isSame(known, tail) && tail.ledgerBytes < 0",
-      },
+      { in: "resumeSegment", from: "isSame(known, tail)", to: "isSame(known, tail) && tail.ledgerBytes < 0" },
     ],
     profiles: HAND_OFFS,
   },
@@ -102,11 +98,7 @@ export const leaseMutants: readonly Mutant[] = [
     name: "same-tenure-twice",
     breaks: "rule 20",
     patches: [
-      {
-        file: LEASE,
-        from: "    tenure: newTenure(ports.random), // X3",
-        to: "    tenure: before?.tenure ?? newTenure(ports.random), // X3",
-      },
+      { in: "take", from: "newTenure(ports.random)", to: "before?.tenure ?? newTenure(ports.random)" },
     ],
     profiles: HAND_OFFS,
   },
@@ -115,15 +107,15 @@ export const leaseMutants: readonly Mutant[] = [
     breaks: "S25, rule 20: the content tells two holders apart",
     patches: [
       {
-        file: TENURE,
-        from: "    const fresh = freshStart(this.ports.random, this.#held?.lease.tenure);",
-        to: `    const constant = "0".repeat(24) as never;
-    const fresh = freshStart(this.ports.random, this.#held === undefined ? undefined : constant);`,
+        in: "WriterTenure.startOf",
+        from: "const fresh = freshStart(this.ports.random, this.#held?.lease.tenure);",
+        to: `const constant = "0".repeat(24) as never;
+const fresh = freshStart(this.ports.random, this.#held === undefined ? undefined : constant);`,
       },
       {
-        file: LEASE,
-        from: "  return before?.clean === true && before.tail !== undefined ?",
-        to: "  return before?.tail !== undefined ?",
+        in: "take",
+        from: "before?.clean === true && before.tail !== undefined",
+        to: "before?.tail !== undefined",
       },
     ],
     profiles: HAND_OFFS,

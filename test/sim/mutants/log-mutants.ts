@@ -1,16 +1,6 @@
 /** Wrong logs: rules 22 to 28, 33 and 34, and what a log writer may send again. */
 import type { Mutant } from "./mutant.ts";
 
-const RECOVER = "lib/protocol/ledger/recover-ledger.ts";
-const OPEN = "lib/protocol/log/opening/open-segment.ts";
-const START = "lib/protocol/log/opening/start-segment.ts";
-const COMPLETE = "lib/protocol/log/chain/complete-segment.ts";
-const READER = "lib/protocol/log/reading/log-reader.ts";
-const DECIDE = "lib/protocol/log/appending/decide-appends.ts";
-const JUDGE = "lib/protocol/log/appending/judge-refusal.ts";
-const ACTIVE = "lib/protocol/log/appending/active-segment.ts";
-const NAMES = "lib/protocol/log/catalogue/log-names.ts";
-
 const ALL = ["storm", "combined", "freeze", "lossy"];
 
 export const logMutants: readonly Mutant[] = [
@@ -19,10 +9,10 @@ export const logMutants: readonly Mutant[] = [
     breaks: "T16, rule 22",
     patches: [
       {
-        file: RECOVER,
-        from: "  const length = await lengthThrough(ports, started, tail);\n",
-        to: `  const length = await lengthThrough(ports, started, tail);
-  if (started.origin !== undefined) return closeLedger(started, { lastEntry, length });\n`,
+        in: "close",
+        from: "const length = await lengthThrough(ports, started, tail);",
+        to: `const length = await lengthThrough(ports, started, tail);
+if (started.origin !== undefined) return closeLedger(started, { lastEntry, length });`,
       },
     ],
     profiles: ALL,
@@ -32,9 +22,9 @@ export const logMutants: readonly Mutant[] = [
     breaks: "T03, rule 24",
     patches: [
       {
-        file: OPEN,
-        from: "  if (end.end === last.first) return await placeInstead(ports, log, last, saidBy(last, ledger, end));\n",
-        to: `  if (end.end === last.first) return placeBehind(last, { ...end, end: (end.end + 1) as SeqNum }, "opened");\n`,
+        in: "placeAfter",
+        from: "await placeInstead(ports, log, last, saidBy(last, ledger, end))",
+        to: `placeBehind(last, { ...end, end: (end.end + 1) as SeqNum }, "opened")`,
       },
     ],
     profiles: ALL,
@@ -44,9 +34,9 @@ export const logMutants: readonly Mutant[] = [
     breaks: "T04, rule 24",
     patches: [
       {
-        file: START,
-        from: `  return current?.item.kind === "segment" && current.item.ledgerId === place.replaces;`,
-        to: `  return current?.item.kind === "segment";`,
+        in: "isFree",
+        from: `current?.item.kind === "segment" && current.item.ledgerId === place.replaces`,
+        to: `current?.item.kind === "segment"`,
       },
     ],
     profiles: ALL,
@@ -54,13 +44,7 @@ export const logMutants: readonly Mutant[] = [
   {
     name: "segment-is-put-over-a-rivals",
     breaks: "rule 24: put-if-absent",
-    patches: [
-      {
-        file: START,
-        from: "  if (place.replaces === undefined) return current === undefined;",
-        to: `  if (place.replaces === undefined) return current?.item.kind !== "end";`,
-      },
-    ],
+    patches: [{ in: "isFree", from: "current === undefined", to: `current?.item.kind !== "end"` }],
     profiles: ALL,
   },
   {
@@ -68,16 +52,15 @@ export const logMutants: readonly Mutant[] = [
     breaks: "T10, rule 33b",
     patches: [
       {
-        file: READER,
-        from: "    const next = await firstAtOrAbove(this.ports.metadata, this.log.log, end, this.#queries);",
-        to:
-          "    const beyond = Math.max(end, segment.first + 1) as SeqNum;\n" +
-          "    const next = await firstAtOrAbove(this.ports.metadata, this.log.log, beyond, this.#queries);",
+        in: "LogReader.#crossEnd",
+        from: "const next = await firstAtOrAbove(this.ports.metadata, this.log.log, end, this.#queries);",
+        to: `const beyond = Math.max(end, segment.first + 1) as SeqNum;
+const next = await firstAtOrAbove(this.ports.metadata, this.log.log, beyond, this.#queries);`,
       },
       {
-        file: READER,
-        from: `    return next.first > this.#position ? { to: "d" } : enter(next);`,
-        to: "    return enter(next);",
+        in: "LogReader.#crossEnd",
+        from: `next.first > this.#position ? { to: "d" } : enter(next)`,
+        to: "enter(next)",
       },
     ],
     profiles: ALL,
@@ -85,24 +68,14 @@ export const logMutants: readonly Mutant[] = [
   {
     name: "nothing-yet-on-an-old-last",
     breaks: "T11, rule 33e",
-    patches: [
-      {
-        file: READER,
-        from: "    if (openAndLast || this.#lastSeen === ledgerId) return done(tail, true, segment);",
-        to: "    if (openAndLast || ledgerId >= 0) return done(tail, true, segment);",
-      },
-    ],
+    patches: [{ in: "LogReader.#nothingYet", from: "this.#lastSeen === ledgerId", to: "ledgerId >= 0" }],
     profiles: ["region-loss"],
   },
   {
     name: "reader-wants-the-last-segment-open",
     breaks: "T13, rule 33e",
     patches: [
-      {
-        file: READER,
-        from: '      return { to: "e", segment, tail: end, openAndLast: false };',
-        to: `      return { to: "f" };`,
-      },
+      { in: "LogReader.#crossEnd", from: `to: "e", segment, tail: end, openAndLast: false`, to: `to: "f"` },
     ],
     profiles: ALL,
   },
@@ -111,9 +84,9 @@ export const logMutants: readonly Mutant[] = [
     breaks: "T12, rule 28",
     patches: [
       {
-        file: OPEN,
-        from: `    return await placeInstead(ports, log, last, undefined);`,
-        to: `    throw new FencelineError("not_ready", { message: "the last ledger is " + (ledger?.state ?? "missing") });`,
+        in: "placeAfter",
+        from: "return await placeInstead(ports, log, last, undefined);",
+        to: `throw new FencelineError("not_ready", { message: "the last ledger is " + (ledger?.state ?? "missing") });`,
       },
     ],
     profiles: ALL,
@@ -123,21 +96,21 @@ export const logMutants: readonly Mutant[] = [
     breaks: "T15, rule 34",
     patches: [
       {
-        file: COMPLETE,
-        from: `      if (item?.kind !== "segment" || item.ledgerId !== segment.ledgerId) return { kind: "keep" };
-      if (item.completion !== undefined) return { kind: "keep" };
-      return { kind: "write", item: { ...item, completion } };`,
-        to: `      if (item?.kind !== "segment") return { kind: "keep" };
-      return { kind: "write", item: { ...item, ledgerId: segment.ledgerId, completion } };`,
+        in: "completeSegment",
+        from: `if (item?.kind !== "segment" || item.ledgerId !== segment.ledgerId) return { kind: "keep" };
+if (item.completion !== undefined) return { kind: "keep" };
+return { kind: "write", item: { ...item, completion } };`,
+        to: `if (item?.kind !== "segment") return { kind: "keep" };
+return { kind: "write", item: { ...item, ledgerId: segment.ledgerId, completion } };`,
       },
       {
-        file: OPEN,
-        from: "  if (end.end === last.first) return await placeInstead(ports, log, last, saidBy(last, ledger, end));\n",
-        to: `  if (end.end === last.first) {
-    const own = { ...last.item, first: last.first };
-    void completeSegment(ports, log.log, own, completionOf(ledger, end));
-    return await placeInstead(ports, log, last, saidBy(last, ledger, end));
-  }\n`,
+        in: "placeAfter",
+        from: "if (end.end === last.first) return await placeInstead(ports, log, last, saidBy(last, ledger, end));",
+        to: `if (end.end === last.first) {
+  const own = { ...last.item, first: last.first };
+  void completeSegment(ports, log.log, own, completionOf(ledger, end));
+  return await placeInstead(ports, log, last, saidBy(last, ledger, end));
+}`,
       },
     ],
     profiles: ALL,
@@ -147,8 +120,8 @@ export const logMutants: readonly Mutant[] = [
     breaks: "rule 33: not found is told of a consistent read",
     patches: [
       {
-        file: NAMES,
-        from: '  if (consistency === "stale") return await findLog(metadata, name, "consistent");\n',
+        in: "findLog",
+        from: `if (consistency === "stale") return await findLog(metadata, name, "consistent");`,
         to: "",
       },
     ],
@@ -159,9 +132,9 @@ export const logMutants: readonly Mutant[] = [
     breaks: "N2, rule 8: an append in doubt is not sent again",
     patches: [
       {
-        file: DECIDE,
-        from: `    const isInDoubt = one.entryId <= lastAddPushed;`,
-        to: "    const isInDoubt = verdicts.size < 0;",
+        in: "decideAppends",
+        from: "const isInDoubt = one.entryId <= lastAddPushed;",
+        to: "const isInDoubt = verdicts.size < 0;",
       },
     ],
     profiles: ALL,
@@ -169,13 +142,7 @@ export const logMutants: readonly Mutant[] = [
   {
     name: "an-undecided-append-counts-as-not-recorded",
     breaks: "N2, rule 8: only a closed ledger says so",
-    patches: [
-      {
-        file: DECIDE,
-        from: `        return new Map(inDoubt.map((sent) => [sent, { kind: "unknown", cause: error }]));`,
-        to: "        return new Map(inDoubt.map((sent) => [sent, NEVER_SENT]));",
-      },
-    ],
+    patches: [{ in: "verdictsOn", from: `{ kind: "unknown", cause: error }`, to: "NEVER_SENT" }],
     profiles: ["region-loss", "storm", "lossy", "combined"],
   },
   {
@@ -183,9 +150,9 @@ export const logMutants: readonly Mutant[] = [
     breaks: "N4: only who still owns the tail says what it is",
     patches: [
       {
-        file: JUDGE,
-        from: `  if (ledger?.kind !== "ledger" || ledger.state !== "OPEN") {`,
-        to: "  if (ledger === undefined) {",
+        in: "whySuperseded",
+        from: `ledger?.kind !== "ledger" || ledger.state !== "OPEN"`,
+        to: "ledger === undefined",
       },
     ],
     profiles: ALL,
@@ -195,15 +162,15 @@ export const logMutants: readonly Mutant[] = [
     breaks: "B3: a mismatch is told after the appends before it",
     patches: [
       {
-        file: ACTIVE,
-        from: `      this.#inFlight.push(placed);
-      if (placed.kind === "sent") this.#send(placed);`,
-        to: `      if (placed.kind === "refused") {
-        this.events.refused(placed);
-        continue;
-      }
-      this.#inFlight.push(placed);
-      this.#send(placed);`,
+        in: "ActiveSegment.offer",
+        from: `this.#inFlight.push(placed);
+if (placed.kind === "sent") this.#send(placed);`,
+        to: `if (placed.kind === "refused") {
+  this.events.refused(placed);
+  continue;
+}
+this.#inFlight.push(placed);
+this.#send(placed);`,
       },
     ],
     profiles: ALL,

@@ -1,14 +1,22 @@
 /**
- * A wrong version of the protocol: source files of it with a few words changed, as a careless hand might
- * change them. The shipped code has no switches for this; the changed text is bundled beside it.
+ * A wrong version of the protocol: declarations of it with one thing changed, as a careless hand might change
+ * it. The shipped code has no switches for this; the changed text is bundled beside it.
  */
 
 export interface Patch {
-  /** Path from the repository's root. */
-  readonly file: string;
-  /** Text that stands in the file exactly once. */
+  /** The declaration that changes, in any file of lib: `function`, `CONSTANT`, `Class` or `Class.member`. */
+  readonly in: string;
+  /** How the file's path ends, if several files declare that name. */
+  readonly file?: string;
+  /**
+   * What stands in the declaration exactly once: an expression, statements in a row, a member of a class, a
+   * property or a parameter. It is compared as syntax: layout, comments and needless parentheses do not count.
+   */
   readonly from: string;
+  /** What takes its place. Empty: statements, or a member, go. */
   readonly to: string;
+  /** Exports of lib that `to` needs beside what the file imports. */
+  readonly uses?: readonly string[];
 }
 
 export interface Mutant {

@@ -1,12 +1,6 @@
 /** Wrong owners and takeovers: who writes to a log, and on what evidence another region takes it over. */
 import type { Mutant } from "./mutant.ts";
 
-const ROUTER = "lib/protocol/log/ownership/append-router.ts";
-const RESTORE = "lib/protocol/log/producers/restore-producers.ts";
-const FUNCTION_PORTS = "test/sim/function-ports.ts";
-const CALLS = "lib/protocol/log/ownership/owner-calls.ts";
-const EVIDENCE = "lib/protocol/log/ownership/owner-evidence.ts";
-
 const OWNERS = ["owners", "hand-off"];
 
 export const ownerMutants: readonly Mutant[] = [
@@ -14,15 +8,11 @@ export const ownerMutants: readonly Mutant[] = [
     name: "a-forwarded-append-is-forwarded-again",
     breaks: "F1",
     patches: [
+      { in: "AppendRouter.#there", from: `if (request.route === "refuse") return AGAIN;`, to: "" },
       {
-        file: ROUTER,
-        from: `    if (request.route === "refuse") return AGAIN;\n`,
-        to: "",
-      },
-      {
-        file: ROUTER,
-        from: `if (request.route === "refuse" && owner !== undefined && owner !== region) {`,
-        to: "if (owner === null) {",
+        in: "AppendRouter.#untilAnswered",
+        from: `request.route === "refuse" && owner !== undefined && owner !== region`,
+        to: "owner === null",
       },
     ],
     profiles: OWNERS,
@@ -32,20 +22,13 @@ export const ownerMutants: readonly Mutant[] = [
     breaks: "O1: 429 is an answer",
     patches: [
       {
-        file: CALLS,
-        from: `        this.#answered(log.log, owner);
-        return answer;
-      });
-    try {`,
-        to: `        const isBusy = answer.kind === "refused" && answer.error.code === "over_capacity";
-        if (isBusy) throw unavailable("too many requests", "none");
-        this.#answered(log.log, owner);
-        return answer;
-      });
-    try {`,
+        in: "OwnerCalls.forward",
+        from: "this.#answered(log.log, owner);",
+        to: `const isBusy = answer.kind === "refused" && answer.error.code === "over_capacity";
+if (isBusy) throw unavailable("too many requests", "none");
+this.#answered(log.log, owner);`,
       },
-      // The port that asks, as lib/adapters/aws/lambda-appends.ts is one.
-      { file: FUNCTION_PORTS, from: `if (hasCode(error, "over_capacity")) return true;`, to: "" },
+      { in: "whoIsBusyLives", from: `if (hasCode(error, "over_capacity")) return true;`, to: "" },
     ],
     profiles: OWNERS,
   },
@@ -54,14 +37,14 @@ export const ownerMutants: readonly Mutant[] = [
     breaks: "O1: failures from before a freeze prove nothing",
     patches: [
       {
-        file: EVIDENCE,
-        from: "    if (before === undefined || !isWithin(this.clock, before.last, limits.ownerFailureGapMaxMs)) {",
-        to: `    if (before === undefined || nowMs - before.last.monotonicMs > limits.ownerFailureGapMaxMs) {`,
+        in: "OwnerEvidence.noteFailure",
+        from: "!isWithin(this.clock, before.last, limits.ownerFailureGapMaxMs)",
+        to: "nowMs - before.last.monotonicMs > limits.ownerFailureGapMaxMs",
       },
       {
-        file: EVIDENCE,
-        from: "    if (!isWithin(this.clock, failures.last, limits.ownerFailureGapMaxMs)) return false;",
-        to: "    if (this.clock.monotonicMs() - failures.last.monotonicMs > limits.ownerFailureGapMaxMs) return false;",
+        in: "OwnerEvidence.isSilent",
+        from: "!isWithin(this.clock, failures.last, limits.ownerFailureGapMaxMs)",
+        to: "this.clock.monotonicMs() - failures.last.monotonicMs > limits.ownerFailureGapMaxMs",
       },
     ],
     profiles: ["owners"],
@@ -70,11 +53,7 @@ export const ownerMutants: readonly Mutant[] = [
     name: "producer-state-is-not-carried-over",
     breaks: "a producer's batches survive takeover and hand-off",
     patches: [
-      {
-        file: RESTORE,
-        from: "  if (where === undefined) return new ProducerTable();",
-        to: "  if (where === undefined || where.from >= 0) return new ProducerTable();",
-      },
+      { in: "restoreProducers", from: "where === undefined", to: "where === undefined || where.from >= 0" },
     ],
     profiles: OWNERS,
   },

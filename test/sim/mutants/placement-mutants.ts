@@ -1,14 +1,6 @@
 /** Wrong placements: the checker of ensembles, the order of regions around the ring, true indices, states. */
 import type { Mutant } from "./mutant.ts";
 
-const CHECK = "lib/protocol/placement/check-ensemble.ts";
-const ARRANGE = "lib/protocol/placement/arrange-regions.ts";
-const PLACE = "lib/protocol/placement/place-ensemble.ts";
-const REPLACE = "lib/protocol/placement/replace-bookies.ts";
-const USABLE = "lib/protocol/placement/usable-bookies.ts";
-const JUDGE = "lib/protocol/ledger/judge-replacement.ts";
-const CHANGE = "lib/protocol/ledger/change-ensemble.ts";
-
 const ALL = ["topology", "storm", "combined"];
 
 export const placementMutants: readonly Mutant[] = [
@@ -17,9 +9,9 @@ export const placementMutants: readonly Mutant[] = [
     breaks: "placement's checker: no write set gets worse",
     patches: [
       {
-        file: CHECK,
-        from: "    if (before !== undefined && spannedRegions >= spannedBefore) continue;",
-        to: "    if (before !== undefined || spannedRegions > spannedBefore) continue;",
+        in: "checkEnsemble",
+        from: "before !== undefined && spannedRegions >= spannedBefore",
+        to: "before !== undefined || spannedRegions > spannedBefore",
       },
     ],
     profiles: ALL,
@@ -29,14 +21,14 @@ export const placementMutants: readonly Mutant[] = [
     breaks: "placement's ring order, which its own checker no longer looks at",
     patches: [
       {
-        file: ARRANGE,
-        from: "      if (isLegalRing(ring, replication, regions)) return ring;",
-        to: "      if (ring.length > 0) return [...ring].sort((one, other) => one - other);",
+        in: "ringOfSectors",
+        from: "if (isLegalRing(ring, replication, regions)) return ring;",
+        to: "if (ring.length > 0) return [...ring].sort((one, other) => one - other);",
       },
       {
-        file: PLACE,
-        from: `  assert(check.kind === "legal",`,
-        to: `  assert(check.kind === "legal" || answer.kind === "ensemble",`,
+        in: "placeEnsemble",
+        from: `check.kind === "legal"`,
+        to: `check.kind === "legal" || answer.kind === "ensemble"`,
       },
     ],
     profiles: ALL,
@@ -46,20 +38,17 @@ export const placementMutants: readonly Mutant[] = [
     breaks: "placement's replacement index: each at its true index",
     patches: [
       {
-        file: REPLACE,
-        from: `  return ensemble.map((member) => present(member, "B1: each position has its bookie"));`,
-        to: `  const joined = replaced.positions.map((position) => present(ensemble[position], "B1"));
-  return [...old.filter((_, position) => !replaced.positions.includes(position)), ...joined];`,
+        in: "fill",
+        from: `return ensemble.map((member) => present(member, "B1: each position has its bookie"));`,
+        to: `const joined = replaced.positions.map((position) => present(ensemble[position], "B1"));
+return [...old.filter((_, position) => !replaced.positions.includes(position)), ...joined];`,
       },
+      { in: "replaceBookies", from: "assertSound(request, failed, answer.ensemble);", to: "" },
       {
-        file: REPLACE,
-        from: "  assertSound(request, failed, answer.ensemble);\n",
-        to: "  void assertSound;\n",
-      },
-      {
-        file: JUDGE,
-        from: "    if (stood !== undefined && stood !== position) return",
-        to: "    if (position < 0) return",
+        in: "faultOf",
+        file: "judge-replacement.ts",
+        from: "stood !== undefined && stood !== position",
+        to: "position < 0",
       },
     ],
     profiles: ALL,
@@ -69,9 +58,9 @@ export const placementMutants: readonly Mutant[] = [
     breaks: "S09, rule 6b: to the replaced position, not to its place among the replaced",
     patches: [
       {
-        file: CHANGE,
-        from: "  const copies = positions.flatMap((position) => {",
-        to: "  const copies = positions.flatMap((_, position) => {",
+        in: "copyUnacknowledged",
+        from: "positions",
+        to: "positions.map((_, index) => index)",
       },
     ],
     profiles: ALL,
@@ -81,9 +70,9 @@ export const placementMutants: readonly Mutant[] = [
     breaks: "placement: only accepting regions take new copies",
     patches: [
       {
-        file: USABLE,
-        from: `  return (request.regionStates?.get(candidate.place.region) ?? "accepting") === "accepting";`,
-        to: "  return true;",
+        in: "isUsable",
+        from: `(request.regionStates?.get(candidate.place.region) ?? "accepting") === "accepting"`,
+        to: "true",
       },
     ],
     profiles: ["topology"],
@@ -93,8 +82,8 @@ export const placementMutants: readonly Mutant[] = [
     breaks: "placement: only writable bookies take new copies",
     patches: [
       {
-        file: USABLE,
-        from: `  if ((request.bookieStates?.get(candidate.id) ?? "writable") !== "writable") return false;\n`,
+        in: "isUsable",
+        from: `if ((request.bookieStates?.get(candidate.id) ?? "writable") !== "writable") return false;`,
         to: "",
       },
     ],

@@ -1,10 +1,6 @@
 /** Wrong recoveries: rules 10 to 12. */
 import type { Mutant } from "./mutant.ts";
 
-const RECOVER = "lib/protocol/ledger/recover-ledger.ts";
-const READ = "lib/protocol/ledger/recovery-read.ts";
-const WRITE_BACK = "lib/protocol/ledger/write-back.ts";
-
 const ALL = ["storm", "combined", "lossy"];
 
 export const recoveryMutants: readonly Mutant[] = [
@@ -13,10 +9,10 @@ export const recoveryMutants: readonly Mutant[] = [
     breaks: "S06, rule 11",
     patches: [
       {
-        file: RECOVER,
-        from: "    const reads = window.map((entry) => recoveryRead(ports, ledger, entry));",
-        to: `    const fragments = [...ledger.fragments.slice(0, -1), ...writeBack.localFragments];
-    const reads = window.map((entry) => recoveryRead(ports, { ...ledger, fragments }, entry));`,
+        in: "recoverTail",
+        from: "const reads = window.map((entry) => recoveryRead(ports, ledger, entry));",
+        to: `const fragments = [...ledger.fragments.slice(0, -1), ...writeBack.localFragments];
+const reads = window.map((entry) => recoveryRead(ports, { ...ledger, fragments }, entry));`,
       },
     ],
     profiles: ALL,
@@ -26,12 +22,13 @@ export const recoveryMutants: readonly Mutant[] = [
     breaks: "S07, rule 10",
     patches: [
       {
-        file: RECOVER,
-        from: "Math.max(hint, previousEntry(lastFragment(started).firstEntry)) + 1",
-        to: "hint + 1",
+        in: "recoverLedger",
+        file: "recover-ledger.ts",
+        from: "Math.max(hint, previousEntry(lastFragment(started).firstEntry))",
+        to: "hint",
       },
       {
-        file: READ,
+        in: "recoveryRead",
         from: "fragmentAt(ledger, entry)",
         to: "fragmentAt(ledger, Math.max(entry, ledger.fragments.at(-1)?.firstEntry ?? 0) as EntryId)",
       },
@@ -42,24 +39,20 @@ export const recoveryMutants: readonly Mutant[] = [
     name: "recovery-does-not-mark-the-ledger",
     breaks: "rule 10: no ensemble change under recovery",
     patches: [
+      { in: "enterRecovery", from: `kind: "write", item: startRecovery(item)`, to: `kind: "keep"` },
       {
-        file: RECOVER,
-        from: `    return { kind: "write", item: startRecovery(item) };`,
-        to: `    return { kind: "keep" };`,
+        in: "enterRecovery",
+        from: `assert(item.kind === "ledger" && item.state !== "OPEN", "R1: a ledger never goes back to OPEN");
+return item;`,
+        to: `if (item.kind !== "ledger") return undefined;
+return item.state === "OPEN" ? { ...item, state: "IN_RECOVERY" } : item;`,
       },
       {
-        file: RECOVER,
-        from: `  assert(item.kind === "ledger" && item.state !== "OPEN", "R1: a ledger never goes back to OPEN");
-  return item;`,
-        to: `  if (item.kind !== "ledger") return undefined;
-  return item.state === "OPEN" ? { ...item, state: "IN_RECOVERY" } : item;`,
+        in: "close",
+        from: `item.state !== "IN_RECOVERY"`,
+        to: `(item.state !== "IN_RECOVERY" && item.state !== "OPEN")`,
       },
-      {
-        file: RECOVER,
-        from: `    if (item?.kind !== "ledger" || item.state !== "IN_RECOVERY") return { kind: "keep" };`,
-        to: `    if (item?.kind !== "ledger" || (item.state !== "IN_RECOVERY" && item.state !== "OPEN")) return { kind: "keep" };`,
-      },
-      { file: RECOVER, from: "    assertSameLastFragment(item, started);\n", to: "" },
+      { in: "close", from: "assertSameLastFragment(item, started);", to: "" },
     ],
     profiles: ALL,
   },
@@ -68,9 +61,10 @@ export const recoveryMutants: readonly Mutant[] = [
     breaks: "S20, rule 11",
     patches: [
       {
-        file: WRITE_BACK,
-        from: "    let hasHaste = true;",
-        to: "    let hasHaste = true;\n    if (hasHaste) return;",
+        in: "WriteBack.hold",
+        from: "let hasHaste = true;",
+        to: `let hasHaste = true;
+if (hasHaste) return;`,
       },
     ],
     profiles: ALL,
@@ -78,13 +72,7 @@ export const recoveryMutants: readonly Mutant[] = [
   {
     name: "recovery-leaves-local-fragments-out",
     breaks: "S20, rule 12",
-    patches: [
-      {
-        file: RECOVER,
-        from: "[...older, ...tail.writeBack.localFragments]",
-        to: "[...older, lastFragment(item)]",
-      },
-    ],
+    patches: [{ in: "close", from: "...tail.writeBack.localFragments", to: "lastFragment(item)" }],
     profiles: ALL,
   },
   {
@@ -92,12 +80,16 @@ export const recoveryMutants: readonly Mutant[] = [
     breaks: "S20, rule 12: close without compare-and-set",
     patches: [
       {
-        file: RECOVER,
-        from: `    if (item?.kind !== "ledger" || item.state !== "IN_RECOVERY") return { kind: "keep" };
-    assertSameLastFragment(item, started);`,
-        to: `    if (item?.kind !== "ledger" || item.state === "OPEN" || item.state === "DELETED") return { kind: "keep" };`,
+        in: "close",
+        from: `if (item?.kind !== "ledger" || item.state !== "IN_RECOVERY") return { kind: "keep" };
+assertSameLastFragment(item, started);`,
+        to: `if (item?.kind !== "ledger" || item.state === "OPEN" || item.state === "DELETED") return { kind: "keep" };`,
       },
-      { file: RECOVER, from: "closeLedger(item, {", to: "closeLedger(started, {" },
+      {
+        in: "close",
+        from: "closeLedger(item, { lastEntry, length }, [...older, ...tail.writeBack.localFragments])",
+        to: "closeLedger(started, { lastEntry, length }, [...older, ...tail.writeBack.localFragments])",
+      },
     ],
     profiles: ALL,
   },
@@ -106,9 +98,9 @@ export const recoveryMutants: readonly Mutant[] = [
     breaks: "S22, rule 11",
     patches: [
       {
-        file: WRITE_BACK,
-        from: "    return isAckSet(holders, this.ledger.replication);",
-        to: "    return isAckSet(holders, { ...this.ledger.replication, minRegions: 1 });",
+        in: "WriteBack.#isHeld",
+        from: "this.ledger.replication",
+        to: "{ ...this.ledger.replication, minRegions: 1 }",
       },
     ],
     profiles: ["region-loss", "combined", "storm"],
@@ -118,9 +110,9 @@ export const recoveryMutants: readonly Mutant[] = [
     breaks: "rule 11: get an ACK set",
     patches: [
       {
-        file: WRITE_BACK,
-        from: '    if (answer.kind === "ok") return held.holds(bookie);',
-        to: '    if (answer.kind === "ok" || answer.kind === "unknown") return held.holds(bookie);',
+        in: "WriteBack.#writeTo",
+        from: `answer.kind === "ok"`,
+        to: `answer.kind === "ok" || answer.kind === "unknown"`,
       },
     ],
     profiles: ALL,
@@ -130,9 +122,9 @@ export const recoveryMutants: readonly Mutant[] = [
     breaks: "rule 11: get an ACK set; a bookie that is late has said nothing",
     patches: [
       {
-        file: WRITE_BACK,
-        from: ".filter((bookie) => held.isHolder(bookie));",
-        to: ".filter((bookie) => held.isHolder(bookie) || held.isUnanswered(bookie));",
+        in: "WriteBack.#isHeld",
+        from: "held.isHolder(bookie)",
+        to: "held.isHolder(bookie) || held.isUnanswered(bookie)",
       },
     ],
     profiles: ALL,
@@ -142,9 +134,9 @@ export const recoveryMutants: readonly Mutant[] = [
     breaks: "rules 3 and 21",
     patches: [
       {
-        file: READ,
-        from: `      if (answer.kind === "unknown") throw unavailable(answer.reason);`,
-        to: `      if (answer.kind === "unknown") return { kind: "tombstone" };`,
+        in: "recoveryRead",
+        from: `if (answer.kind === "unknown") throw unavailable(answer.reason);`,
+        to: `if (answer.kind === "unknown") return { kind: "tombstone" };`,
       },
     ],
     profiles: ALL,
@@ -154,15 +146,16 @@ export const recoveryMutants: readonly Mutant[] = [
     breaks: "rule 11: NEG of WS(e)",
     patches: [
       {
-        file: READ,
-        from: "  const set = writeSet(entry, fragmentAt(ledger, entry), replication);",
-        to: "  const set = fragmentAt(ledger, entry).ensemble;",
+        in: "recoveryRead",
+        from: "writeSet(entry, fragmentAt(ledger, entry), replication)",
+        to: "fragmentAt(ledger, entry).ensemble",
       },
       {
-        file: READ,
-        from: `  return provesAbsence(negatives, set, replication) ?`,
-        to: `  const few = set.length > 0 && negatives.length > replication.writeQuorum - replication.ackQuorum;
-  return few ?`,
+        in: "provenBy",
+        file: "recovery-read.ts",
+        from: `return provesAbsence(negatives, set, replication) ? { value: { kind: "absent" } } : undefined;`,
+        to: `const few = set.length > 0 && negatives.length > replication.writeQuorum - replication.ackQuorum;
+return few ? { value: { kind: "absent" } } : undefined;`,
       },
     ],
     profiles: ALL,
@@ -172,10 +165,11 @@ export const recoveryMutants: readonly Mutant[] = [
     breaks: "rule 11: NEG = Qw - Qa + 1",
     patches: [
       {
-        file: READ,
-        from: `  return provesAbsence(negatives, set, replication) ?`,
-        to: `  const few = set.length > 0 && negatives.length >= Math.max(1, replication.writeQuorum - replication.ackQuorum);
-  return few ?`,
+        in: "provenBy",
+        file: "recovery-read.ts",
+        from: `return provesAbsence(negatives, set, replication) ? { value: { kind: "absent" } } : undefined;`,
+        to: `const few = set.length > 0 && negatives.length >= Math.max(1, replication.writeQuorum - replication.ackQuorum);
+return few ? { value: { kind: "absent" } } : undefined;`,
       },
     ],
     profiles: ALL,
@@ -185,13 +179,13 @@ export const recoveryMutants: readonly Mutant[] = [
     breaks: "rule 4 (H33): a last add confirmed that recovery advanced",
     patches: [
       {
-        file: WRITE_BACK,
-        from: "      call: (port) => port.recoveryAdd(held.entry),",
-        to: `      call: (port) => {
-        const header = { ...held.entry.header, lastAddConfirmed: (entryId - 1) as EntryId };
-        const digest = this.ports.digest.compute(this.ledger.digest, header, held.entry.payload);
-        return port.recoveryAdd({ ...held.entry, header, digest });
-      },`,
+        in: "WriteBack.#writeTo",
+        from: "(port) => port.recoveryAdd(held.entry)",
+        to: `(port) => {
+  const header = { ...held.entry.header, lastAddConfirmed: (entryId - 1) as EntryId };
+  const digest = this.ports.digest.compute(this.ledger.digest, header, held.entry.payload);
+  return port.recoveryAdd({ ...held.entry, header, digest });
+}`,
       },
     ],
     profiles: ALL,

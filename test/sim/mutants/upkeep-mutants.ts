@@ -1,15 +1,6 @@
 /** Wrong transfers, returns and audits: who moves a log, when, and what an auditor may touch. */
 import type { Mutant } from "./mutant.ts";
 
-const TRANSFER = "lib/protocol/log/ownership/transfer-owner.ts";
-const ROUTER = "lib/protocol/log/ownership/append-router.ts";
-const HAND_OVER = "lib/protocol/log/ownership/hand-over.ts";
-const ASKING = "lib/protocol/log/ownership/asking.ts";
-const OPEN = "lib/protocol/log/opening/open-segment.ts";
-const PERMIT = "lib/protocol/log/opening/takeover-permit.ts";
-const AUDIT = "lib/protocol/log/upkeep/audit.ts";
-const LEDGER = "lib/protocol/log/upkeep/audit-ledger.ts";
-
 const TRANSFERS = ["transfers"];
 const AUDITS = ["audits"];
 
@@ -19,10 +10,11 @@ export const upkeepMutants: readonly Mutant[] = [
     breaks: "K1: what ends a transfer is the last segment",
     patches: [
       {
-        file: TRANSFER,
-        from: "        await this.#step(log, writer, now, to);\n        continue;",
-        to: `        void this.#step(log, writer, now, to).catch(() => {});
-        return { owner: to, epoch: (now.epoch ?? 0) + 1 } as never;`,
+        in: "OwnerTransfer.transfer",
+        from: `await this.#step(log, writer, now, to);
+continue;`,
+        to: `void this.#step(log, writer, now, to).catch(() => {});
+return { owner: to, epoch: (now.epoch ?? 0) + 1 } as never;`,
       },
     ],
     profiles: TRANSFERS,
@@ -30,13 +22,7 @@ export const upkeepMutants: readonly Mutant[] = [
   {
     name: "appends-go-on-during-a-hand-over",
     breaks: "K2: a busy owner's hand-over ends",
-    patches: [
-      {
-        file: ROUTER,
-        from: "    if (transfer.isLeaving(log)) {\n",
-        to: "    if (log === null) {\n",
-      },
-    ],
+    patches: [{ in: "AppendRouter.#own", from: "transfer.isLeaving(log)", to: "log === null" }],
     profiles: TRANSFERS,
   },
   {
@@ -44,9 +30,9 @@ export const upkeepMutants: readonly Mutant[] = [
     breaks: "H1: the leaver keeps its region's pen until the election is over",
     patches: [
       {
-        file: HAND_OVER,
-        from: "    return await elect(); // H1",
-        to: "    await tenure.release(undefined);\n    return await elect();",
+        in: "handOver",
+        from: "return await elect();",
+        to: "await tenure.release(undefined);\nreturn await elect();",
       },
     ],
     profiles: TRANSFERS,
@@ -56,20 +42,19 @@ export const upkeepMutants: readonly Mutant[] = [
     breaks: "F3: what allowed a takeover before a freeze allows nothing after it",
     patches: [
       {
-        file: PERMIT,
+        in: "TakeoverPermit.from",
         from: "!isWithin(this.clock, given.at, limits.appendDeadlineMs)",
         to: "given.at.wallMs < 0",
       },
-      // So does an answer to a question of before, and an opening looks at the time by itself.
       {
-        file: ASKING,
-        from: "return !isWithin(clock, sentAt, limits.ownerFailureGapMaxMs);",
-        to: "return sentAt.wallMs < 0;",
+        in: "isStale",
+        from: "!isWithin(clock, sentAt, limits.ownerFailureGapMaxMs)",
+        to: "sentAt.wallMs < 0",
       },
       {
-        file: OPEN,
-        from: "const isLate = () => !isWithin(ports.clock, begun, timeoutMs) || holdsPen",
-        to: "const isLate = () => holdsPen",
+        in: "boundedOpening",
+        from: "!isWithin(ports.clock, begun, timeoutMs) || holdsPen?.() === false",
+        to: "holdsPen?.() === false",
       },
     ],
     profiles: ["transfers", "combined"],
@@ -79,8 +64,8 @@ export const upkeepMutants: readonly Mutant[] = [
     breaks: "F4: a region that is draining hands its logs over",
     patches: [
       {
-        file: ROUTER,
-        from: "    if (!calls.isAccepting(this.ports.region) && (await leave())) return AGAIN;\n",
+        in: "AppendRouter.#own",
+        from: "if (!calls.isAccepting(this.ports.region) && (await leave())) return AGAIN;",
         to: "",
       },
     ],
@@ -91,16 +76,10 @@ export const upkeepMutants: readonly Mutant[] = [
     breaks: "E3: a log comes home through its owner",
     patches: [
       {
-        file: AUDIT,
-        from: "      await this.bringHome(log.name, region);",
-        to: "      await takeOver(this.ports, log, new TakeoverPermit(this.ports.clock, owner));",
-      },
-      {
-        file: AUDIT,
-        from: `import { finishDeletion } from "./delete-log.ts";`,
-        to: `import { finishDeletion } from "./delete-log.ts";
-import { takeOver } from "./hand-over.ts";
-import { TakeoverPermit } from "./takeover-permit.ts";`,
+        in: "Auditor.#auditLog",
+        from: "this.bringHome(log.name, region)",
+        to: "takeOver(this.ports, log, new TakeoverPermit(this.ports.clock, owner))",
+        uses: ["takeOver", "TakeoverPermit"],
       },
     ],
     profiles: TRANSFERS,
@@ -110,9 +89,9 @@ import { TakeoverPermit } from "./takeover-permit.ts";`,
     breaks: "E3: only after it stayed with its last owner for a while",
     patches: [
       {
-        file: AUDIT,
-        from: "    return await isOwnedSince(metadata, log, last, clock.nowMs() - auditLimits.preferReturnMs);",
-        to: "    void [metadata, log, last, clock, isOwnedSince];\n    return true;",
+        in: "Auditor.#mayReturn",
+        from: "await isOwnedSince(metadata, log, last, clock.nowMs() - auditLimits.preferReturnMs)",
+        to: "true",
       },
     ],
     profiles: TRANSFERS,
@@ -121,11 +100,7 @@ import { TakeoverPermit } from "./takeover-permit.ts";`,
     name: "takes-home-what-prefers-another-region",
     breaks: "E3: a log returns to the region that it prefers",
     patches: [
-      {
-        file: AUDIT,
-        from: "if (preferredRegion !== region || this",
-        to: "if (preferredRegion === undefined || this",
-      },
+      { in: "Auditor.#mayReturn", from: "preferredRegion !== region", to: "preferredRegion === undefined" },
     ],
     profiles: TRANSFERS,
   },
@@ -134,9 +109,9 @@ import { TakeoverPermit } from "./takeover-permit.ts";`,
     breaks: "J2: a lease that is held",
     patches: [
       {
-        file: LEDGER,
-        from: `await writerOf(ports, item, item.origin.log) : "gone"; // as operators say`,
-        to: `await writerOf(ports, item, item.origin.log).then(() => "gone" as string) : "gone";`,
+        in: "auditLedger",
+        from: "await writerOf(ports, item, item.origin.log)",
+        to: `await writerOf(ports, item, item.origin.log).then(() => "gone" as string)`,
       },
     ],
     profiles: AUDITS,
@@ -146,9 +121,9 @@ import { TakeoverPermit } from "./takeover-permit.ts";`,
     breaks: "J2: a clean lease is an idle log's",
     patches: [
       {
-        file: LEDGER,
-        from: `  if (clean && tail?.ledgerId === ledgerId) return "alive";\n`,
-        to: "  void [clean, tail, ledgerId];\n",
+        in: "writerOf",
+        from: `if (clean && tail?.ledgerId === ledgerId) return "alive";`,
+        to: "",
       },
     ],
     profiles: AUDITS,
@@ -158,9 +133,9 @@ import { TakeoverPermit } from "./takeover-permit.ts";`,
     breaks: "rule 32: an auditor collects ledgers that no item names",
     patches: [
       {
-        file: LEDGER,
-        from: `    return (await collectUnnamed(ports, item.ledgerId)) === "collected" ? "collected" : "healthy";`,
-        to: `    void collectUnnamed;\n    return "healthy";`,
+        in: "auditLedger",
+        from: `return (await collectUnnamed(ports, item.ledgerId)) === "collected" ? "collected" : "healthy";`,
+        to: `return "healthy";`,
       },
     ],
     profiles: AUDITS,
@@ -170,9 +145,10 @@ import { TakeoverPermit } from "./takeover-permit.ts";`,
     breaks: "rule 15: fences, seal and metadata go when the seal age is over",
     patches: [
       {
-        file: LEDGER,
-        from: `    return "swept";\n  }\n  const answer`,
-        to: `    return await forget(ports, listing);\n  }\n  const answer`,
+        in: "sweep",
+        file: "audit-ledger.ts",
+        from: `return "swept";`,
+        to: "return await forget(ports, listing);",
       },
     ],
     profiles: AUDITS,

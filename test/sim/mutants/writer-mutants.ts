@@ -1,13 +1,6 @@
 /** Wrong writers: rules 5 to 9. */
 import type { Mutant } from "./mutant.ts";
 
-const WRITER = "lib/protocol/ledger/ledger-writer.ts";
-const SEND = "lib/protocol/ledger/send-add.ts";
-const PENDING = "lib/protocol/ledger/pending-adds.ts";
-const CHANGE = "lib/protocol/ledger/change-ensemble.ts";
-const METADATA = "lib/protocol/ledger-metadata.ts";
-const CLOSE = "lib/protocol/ledger/close-ledger.ts";
-
 const CHANGES = ["storm", "lossy", "combined"];
 
 export const writerMutants: readonly Mutant[] = [
@@ -16,9 +9,9 @@ export const writerMutants: readonly Mutant[] = [
     breaks: "rule 5: ack at Qa - 1",
     patches: [
       {
-        file: PENDING,
-        from: "    return isAckSet(holdersOf(head, fragment), replication) ? head : undefined;",
-        to: "    return isAckSet(holdersOf(head, fragment), { ...replication, ackQuorum: replication.ackQuorum - 1 }) ? head : undefined;",
+        in: "PendingAdds.completeHead",
+        from: "isAckSet(holdersOf(head, fragment), replication)",
+        to: "isAckSet(holdersOf(head, fragment), { ...replication, ackQuorum: replication.ackQuorum - 1 })",
       },
     ],
     profiles: CHANGES,
@@ -28,9 +21,9 @@ export const writerMutants: readonly Mutant[] = [
     breaks: "rule 5: an ACK set spans minRegions",
     patches: [
       {
-        file: PENDING,
-        from: "    return isAckSet(holdersOf(head, fragment), replication) ? head : undefined;",
-        to: "    return isAckSet(holdersOf(head, fragment), { ...replication, minRegions: 1 }) ? head : undefined;",
+        in: "PendingAdds.completeHead",
+        from: "isAckSet(holdersOf(head, fragment), replication)",
+        to: "isAckSet(holdersOf(head, fragment), { ...replication, minRegions: 1 })",
       },
     ],
     profiles: ["region-loss", "combined", "storm"],
@@ -40,20 +33,20 @@ export const writerMutants: readonly Mutant[] = [
     breaks: "rule 5: every resend is byte-identical",
     patches: [
       {
-        file: WRITER,
-        from: "    const answer = await sendAdd(this.#ports, bookie, add.entry);",
-        to: `    const sealedAgain = () => {
-      const header = { ...add.entry.header, lastAddConfirmed: this.#lastAddConfirmed };
-      return sealAdd(this.#ports, this.#ledger.item, header, { ...add, payload: add.entry.payload }).entry;
-    };
-    const answer = await sendAdd(this.#ports, bookie, add.entry, sealedAgain);`,
+        in: "LedgerWriter.#sendTo",
+        from: "const answer = await sendAdd(this.#ports, bookie, add.entry);",
+        to: `const sealedAgain = () => {
+  const header = { ...add.entry.header, lastAddConfirmed: this.#lastAddConfirmed };
+  return sealAdd(this.#ports, this.#ledger.item, header, { ...add, payload: add.entry.payload }).entry;
+};
+const answer = await sendAdd(this.#ports, bookie, add.entry, sealedAgain);`,
       },
       {
-        file: SEND,
-        from: "bookie: BookieAddress, entry: SealedEntry) {",
-        to: "bookie: BookieAddress, entry: SealedEntry, sealed: () => SealedEntry) {",
+        in: "sendAdd",
+        from: "bookie: BookieAddress, entry: SealedEntry",
+        to: "bookie: BookieAddress, entry: SealedEntry, sealed: () => SealedEntry",
       },
-      { file: SEND, from: "(port) => port.add(entry)", to: "(port) => port.add(sealed())" },
+      { in: "sendAdd", from: "port.add(entry)", to: "port.add(sealed())" },
     ],
     profiles: ["lossy", "storm", "combined"],
   },
@@ -62,11 +55,9 @@ export const writerMutants: readonly Mutant[] = [
     breaks: "S08, rule 6a",
     patches: [
       {
-        file: WRITER,
-        from: `    while (this.#phase === "open") {
-      const head`,
-        to: `    while (this.#phase === "open" || this.#phase === "changing-ensemble") {
-      const head`,
+        in: "LedgerWriter.#acknowledge",
+        from: `this.#phase === "open"`,
+        to: `this.#phase === "open" || this.#phase === "changing-ensemble"`,
       },
     ],
     profiles: CHANGES,
@@ -76,12 +67,12 @@ export const writerMutants: readonly Mutant[] = [
     breaks: "S09, rule 6b",
     patches: [
       {
-        file: CHANGE,
-        from: "    const copies = await copyUnacknowledged(ports, change, changed, ensemble);\n",
-        to: `    const persisted = await persist(ports, change, changed, ensemble);
-    if (persisted.kind !== "changed") return persisted;
-    const copies = await copyUnacknowledged(ports, change, changed, ensemble);
-    if (copies.kind === "copied") return persisted;\n`,
+        in: "replacePositions",
+        from: "const copies = await copyUnacknowledged(ports, change, changed, ensemble);",
+        to: `const persisted = await persist(ports, change, changed, ensemble);
+if (persisted.kind !== "changed") return persisted;
+const copies = await copyUnacknowledged(ports, change, changed, ensemble);
+if (copies.kind === "copied") return persisted;`,
       },
     ],
     profiles: CHANGES,
@@ -91,11 +82,9 @@ export const writerMutants: readonly Mutant[] = [
     breaks: "S10, rule 6a",
     patches: [
       {
-        file: WRITER,
-        from: `    while (this.#phase === "open") {
-      const next`,
-        to: `    while (this.#phase === "open" || this.#phase === "changing-ensemble") {
-      const next`,
+        in: "LedgerWriter.#sendHeld",
+        from: `this.#phase === "open"`,
+        to: `this.#phase === "open" || this.#phase === "changing-ensemble"`,
       },
     ],
     profiles: CHANGES,
@@ -104,16 +93,8 @@ export const writerMutants: readonly Mutant[] = [
     name: "takes-a-retired-bookie-again",
     breaks: "S11, rule 7",
     patches: [
-      {
-        file: CHANGE,
-        from: "  const retired = new Set(ledger.retired);",
-        to: "  const retired = new Set<BookieId>();",
-      },
-      {
-        file: METADATA,
-        from: "    assert(!retired.has(member.id),",
-        to: "    assert(true || !retired.has(member.id),",
-      },
+      { in: "choose", from: "new Set(ledger.retired)", to: "new Set<BookieId>()" },
+      { in: "replaceEnsemble", from: "!retired.has(member.id)", to: "true || !retired.has(member.id)" },
     ],
     profiles: CHANGES,
   },
@@ -122,11 +103,11 @@ export const writerMutants: readonly Mutant[] = [
     breaks: "rules 5 and 6d (H53)",
     patches: [
       {
-        file: CHANGE,
-        from: "    return await persist(ports, change, changed, ensemble);",
-        to: `    persist(ports, change, changed, ensemble).catch(() => undefined);
-    const item = replaceEnsemble(ledger, nextEntry(change.lastAddConfirmed), ensemble);
-    return { kind: "changed", ledger: { ...change.ledger, item }, positions: changed };`,
+        in: "replacePositions",
+        from: "return await persist(ports, change, changed, ensemble);",
+        to: `persist(ports, change, changed, ensemble).catch(() => undefined);
+const item = replaceEnsemble(ledger, nextEntry(change.lastAddConfirmed), ensemble);
+return { kind: "changed", ledger: { ...change.ledger, item }, positions: changed };`,
       },
     ],
     profiles: CHANGES,
@@ -136,9 +117,9 @@ export const writerMutants: readonly Mutant[] = [
     breaks: "rule 6b: get OK",
     patches: [
       {
-        file: CHANGE,
-        from: `  return failed.length > 0 ? { kind: "failed", bookies: failed } : { kind: "copied" };`,
-        to: `  return { kind: "copied" };`,
+        in: "copyUnacknowledged",
+        from: `failed.length > 0 ? { kind: "failed", bookies: failed } : { kind: "copied" }`,
+        to: `{ kind: "copied" }`,
       },
     ],
     profiles: CHANGES,
@@ -148,11 +129,9 @@ export const writerMutants: readonly Mutant[] = [
     breaks: "rule 8",
     patches: [
       {
-        file: WRITER,
-        from: `    if (this.#phase === "stopped") return;
-    if (answer.kind === "fenced") return this.#stop(`,
-        to: `    if (this.#phase === "stopped") return;
-    if (answer.kind === "fenced") return void (`,
+        in: "LedgerWriter.#sendTo",
+        from: `if (answer.kind === "fenced") return this.#stop(fenced(ledgerId, \`\${bookie.id} is fenced\`));`,
+        to: `if (answer.kind === "fenced") return;`,
       },
     ],
     profiles: ["storm", "freeze", "combined"],
@@ -162,9 +141,10 @@ export const writerMutants: readonly Mutant[] = [
     breaks: "S13, rule 9",
     patches: [
       {
-        file: CLOSE,
-        from: "  if (end !== undefined && (await sealEnd(ports, ledger.item, end.lastEntry))) {",
-        to: "  if (end !== undefined) {",
+        in: "closeCleanly",
+        file: "close-ledger.ts",
+        from: "end !== undefined && (await sealEnd(ports, ledger.item, end.lastEntry))",
+        to: "end !== undefined",
       },
     ],
     profiles: ["calm", "lossy", "freeze"],
@@ -174,12 +154,12 @@ export const writerMutants: readonly Mutant[] = [
     breaks: "S14, rule 9",
     patches: [
       {
-        file: WRITER,
-        from: `    await this.settled();
-    const end = this.isClean ?`,
-        to: "    const end = this.#stopped === undefined ?",
+        in: "LedgerWriter.#close",
+        from: `await this.settled();
+const end = this.isClean ? { lastEntry: this.#lastAddConfirmed, length: this.#length } : undefined;`,
+        to: "const end = this.#stopped === undefined ? { lastEntry: this.#lastAddConfirmed, length: this.#length } : undefined;",
       },
-      { file: CLOSE, from: `        if (answer.kind === "sealed") sealed += 1;`, to: "        sealed += 1;" },
+      { in: "sealEnd", from: `if (answer.kind === "sealed") sealed += 1;`, to: "sealed += 1;" },
     ],
     profiles: ["lossy", "storm", "combined"],
   },

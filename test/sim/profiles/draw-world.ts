@@ -1,7 +1,7 @@
 /** Draws the world of a plan: regions, bookies, quorums, usual delays. */
 import { type BookieId, bookieId, ledgerId, region } from "../../../lib/protocol/ids.ts";
-import type { Replication } from "../../../lib/protocol/ledger-metadata.ts";
 import { regionAware } from "../../../lib/protocol/placement/region-aware.ts";
+import type { Replication } from "../../../lib/protocol/replication.ts";
 import type { Delay } from "../message-path.ts";
 import type { BookiePlan, WorldPlan } from "../plan.ts";
 import type { SeededRandom } from "../seeded-random.ts";

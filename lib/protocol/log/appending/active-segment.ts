@@ -14,7 +14,9 @@ import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { LedgerWriter } from "../../ledger/ledger-writer.ts";
 import type { WriterStart } from "../../ledger/writer-start.ts";
 import { limits } from "../../limits.ts";
-import type { LogIdentity, OpenedSegment } from "../opening/start-segment.ts";
+import type { LeftSegment } from "../lease/writer-tenure.ts";
+import type { LogIdentity } from "../log-identity.ts";
+import type { OpenedSegment } from "../opening/start-segment.ts";
 import { appendLimits } from "../records/append-limits.ts";
 import type { PendingAppend } from "./pending-append.ts";
 import {
@@ -122,11 +124,12 @@ export class ActiveSegment {
     await this.writer.settled();
   }
 
-  /**
-   * What the next holder may go on from (rules 18, 19). Undefined: something is outstanding, or failed. The
-   * caller sends nothing more here.
-   */
-  leave(): (OpenedSegment & { readonly tail: LedgerTail }) | undefined {
+  /** What this holder leaves to the next one. The caller sends nothing more here. */
+  leave(): LeftSegment {
+    return { left: this.#left(), suspects: [...this.writer.suspects] };
+  }
+
+  #left(): LeftSegment["left"] {
     if (this.#failure !== undefined || this.#inFlight.length > 0 || !this.writer.isClean) return undefined;
     const { ledger, lastAddConfirmed, length } = this.writer;
     const tail: LedgerTail = {

@@ -1,8 +1,9 @@
 /** What an append may contain. Nothing of a refused append is sent anywhere. */
 import { FencelineError } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import type { AppendRequest, RecordInput } from "../operations.ts";
+import type { AppendRequest } from "../operations.ts";
 import { appendLimits } from "../records/append-limits.ts";
+import type { RecordInput } from "../records/record.ts";
 import { meteredBytes } from "../records/record-set.ts";
 
 const REMEDY = "split the batch";

@@ -2,10 +2,12 @@
  * An append's sender in the form that goes into entries: with a checksum of the records, which distinguishes a
  * repetition from another batch under a seq that came before.
  */
+import type { Clock } from "../../clock.ts";
 import { entryId, ledgerId, NO_ENTRY, seqNum, tenure } from "../../ids.ts";
-import type { Clock, Digest, EntryHeader } from "../../ports.ts";
-import type { AppendRequest, RecordInput } from "../operations.ts";
+import type { Digest, EntryHeader } from "../../ports.ts";
+import type { AppendRequest } from "../operations.ts";
 import type { BatchSender } from "../records/entry-batches.ts";
+import type { RecordInput } from "../records/record.ts";
 import { encodeRecordSet } from "../records/record-set.ts";
 
 /** Undefined: a plain append. */

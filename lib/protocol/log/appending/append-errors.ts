@@ -47,22 +47,6 @@ export function tooManyRestarts(logName: string, restarts: number): FencelineErr
   });
 }
 
-export function leaseLost(logName: string): FencelineError {
-  const message = `log ${logName}: another process of this region holds the writer lease`;
-  return new FencelineError("fenced", { message });
-}
-
-/**
- * Another region owns the log; `owner` feeds the callers' caches. `lives`: it was to be taken over from that
- * region, which has opened a segment meanwhile.
- */
-export function notOwnedHere(logName: string, owner: Region, lives = false): FencelineError {
-  return new FencelineError("not_owner", {
-    message: `log ${logName} is owned by region ${owner}; send the append there`,
-    details: { owner, ...(lives ? { owner_lives: true } : {}) },
-  });
-}
-
 export function ownerSilent(logName: string, owner: Region): FencelineError {
   return new FencelineError("not_ready", {
     message: `log ${logName}: its owner, region ${owner}, could not be reached; nothing was sent; try again`,
@@ -133,11 +117,3 @@ const SAME_SENDER = "the same Idempotency-Key, or producer and seq, and it count
 const NOBODY_KNOWS =
   "whether a record there is of an earlier attempt at this append nobody can say, since it has no " +
   "Idempotency-Key: give one, the same in each attempt, and the log says it";
-
-/** A settling control entry is not worth another segment. */
-export function notOwner(logName: string): FencelineError {
-  return new FencelineError("not_ready", {
-    message: `log ${logName}: this process does not write to the last segment any more`,
-    sideEffects: "none",
-  });
-}

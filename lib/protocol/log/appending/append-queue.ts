@@ -1,7 +1,8 @@
 /** Appends of one log that wait for their turn, in order. Bounded: what does not fit is refused at once. */
 import { FencelineError } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import { notOwner, tooManyRestarts } from "./append-errors.ts";
+import { notOwner } from "../opening/not-the-writer.ts";
+import { tooManyRestarts } from "./append-errors.ts";
 import type { PendingAppend } from "./pending-append.ts";
 
 export class AppendQueue {

@@ -8,8 +8,8 @@ import { FencelineError } from "../../errors.ts";
 import { decideEntries, type EntryVerdict } from "../../ledger/decide-entries.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { limits } from "../../limits.ts";
-import type { LogIdentity } from "../opening/start-segment.ts";
-import { restartPause } from "../restart-pause.ts";
+import { backoff } from "../../waiting.ts";
+import type { LogIdentity } from "../log-identity.ts";
 import type { ActiveSegment } from "./active-segment.ts";
 import { unknownOutcome } from "./append-errors.ts";
 import type { PendingAppend } from "./pending-append.ts";
@@ -69,6 +69,6 @@ async function verdictsOn(
         return new Map(inDoubt.map((sent) => [sent, { kind: "unknown", cause: error }]));
       }
     }
-    await restartPause(ports, attempt);
+    await backoff(ports, attempt);
   }
 }

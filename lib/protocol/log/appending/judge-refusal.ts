@@ -7,7 +7,8 @@
  */
 import { FencelineError } from "../../errors.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
-import type { LogIdentity, OpenedSegment } from "../opening/start-segment.ts";
+import type { LogIdentity } from "../log-identity.ts";
+import type { OpenedSegment } from "../opening/start-segment.ts";
 import type { AppendAck } from "../operations.ts";
 import type { KnownBatch } from "../producers/producer-table.ts";
 import type { AppendVerdict } from "./pending-append.ts";

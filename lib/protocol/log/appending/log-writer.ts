@@ -13,19 +13,20 @@
 import { FencelineError } from "../../errors.ts";
 import type { BookieId, Region } from "../../ids.ts";
 import { limits } from "../../limits.ts";
-import { pause } from "../../waiting.ts";
+import { backoff, pause } from "../../waiting.ts";
 import { WriterTenure } from "../lease/writer-tenure.ts";
+import type { LogIdentity } from "../log-identity.ts";
 import type { LogPorts } from "../log-ports.ts";
+import { leaseLost, notOwner } from "../opening/not-the-writer.ts";
 import { boundedOpening, type OpenRequest, openSegment } from "../opening/open-segment.ts";
 import { rollSegment } from "../opening/roll-segment.ts";
-import type { LogIdentity, OpenedSegment } from "../opening/start-segment.ts";
+import type { OpenedSegment } from "../opening/start-segment.ts";
 import { TakeoverPermit } from "../opening/takeover-permit.ts";
 import type { AppendAck, AppendRequest } from "../operations.ts";
-import { restartPause } from "../restart-pause.ts";
 import { ActiveSegment } from "./active-segment.ts";
 import { checkAppend } from "./append-checks.ts";
 import { batchSender } from "./append-content.ts";
-import { leaseLost, notOwner, unknownOutcome, withoutEffect } from "./append-errors.ts";
+import { unknownOutcome, withoutEffect } from "./append-errors.ts";
 import { AppendQueue } from "./append-queue.ts";
 import { decideAppends } from "./decide-appends.ts";
 import { judgeRefusal } from "./judge-refusal.ts";
@@ -163,7 +164,7 @@ export class LogWriter {
           return this.#queue.dropAnswered(); // what came later is tried again
         }
       }
-      await restartPause(this.ports, attempt);
+      await backoff(this.ports, attempt);
     }
   }
 
@@ -177,7 +178,7 @@ export class LogWriter {
     await segment?.settled();
     if (segment?.failure !== undefined) return; // decided first
     this.#segment = undefined; // rule 17
-    await this.#tenure.release(segment);
+    await this.#tenure.release(segment?.leave());
     this.#tellReleased();
     // Those who asked for the pen look for it meanwhile.
     if (!this.#queue.isEmpty) await pause(this.ports.clock, limits.leaseYieldMs);
@@ -226,7 +227,7 @@ export class LogWriter {
     this.#avoid = segment.writer.suspects;
     try {
       const restarts = this.#queue.restart(await decideAppends(this.ports, this.log, segment));
-      if (restarts > 0) await restartPause(this.ports, restarts);
+      if (restarts > 0) await backoff(this.ports, restarts);
     } finally {
       this.#segment = undefined;
     }

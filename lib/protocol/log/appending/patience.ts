@@ -3,10 +3,10 @@
  * leases and other regions, is given up when that is over; nothing of the append is sent from there on, by a
  * process that was frozen either: the log may have forgotten by then that another attempt was recorded (P3).
  */
+import type { Clock } from "../../clock.ts";
 import { FencelineError } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { isWithin, type Moment, momentNow } from "../../moment.ts";
-import type { Clock } from "../../ports.ts";
 
 export class Patience {
   readonly #begun: Moment;

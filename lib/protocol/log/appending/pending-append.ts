@@ -11,13 +11,14 @@
  *    recorded, as that answer says). Nor is it if time has run out by either clock and no timer has fired:
  *    the process was frozen, and the log may have forgotten that another attempt at it is recorded (P3).
  */
+import type { Clock, Timer } from "../../clock.ts";
 import { FencelineError } from "../../errors.ts";
 import type { SeqNum } from "../../ids.ts";
 import { limits } from "../../limits.ts";
 import { isWithin, type Moment, momentNow } from "../../moment.ts";
-import type { Clock, Timer } from "../../ports.ts";
-import type { AppendAck, RecordInput } from "../operations.ts";
+import type { AppendAck } from "../operations.ts";
 import type { BatchSender } from "../records/entry-batches.ts";
+import type { RecordInput } from "../records/record.ts";
 
 export interface PendingAppendFields {
   /** None: a control entry (rule 14). */

@@ -9,13 +9,13 @@
  * B5 An entry names the snapshot that the producers can be restored from, and is one itself if there is none
  *    yet or the last one is `producerSnapshotEntries` old.
  */
+import type { Clock } from "../../clock.ts";
 import { type EntryId, nextEntry, type SegmentNumber, type SeqNum } from "../../ids.ts";
-import type { Clock } from "../../ports.ts";
-import type { RecordPosition } from "../operations.ts";
 import { batchPositions, encodeProducers } from "../producers/producer-snapshot.ts";
 import type { ProducerTable } from "../producers/producer-table.ts";
 import { appendLimits } from "../records/append-limits.ts";
 import type { EntryBatch, EntryBatches } from "../records/entry-batches.ts";
+import type { RecordPosition } from "../records/record.ts";
 import { encodeControlEntry, encodeRecordSet, type StoredRecord } from "../records/record-set.ts";
 import { judgeAppend, type Refusal } from "./judge-append.ts";
 import type { PendingAppend } from "./pending-append.ts";

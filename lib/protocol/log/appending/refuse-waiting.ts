@@ -12,7 +12,7 @@ import { FencelineError, hasCode } from "../../errors.ts";
 import type { SeqNum } from "../../ids.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { beforeSegment } from "../chain/segment-end.ts";
-import type { LogIdentity } from "../opening/start-segment.ts";
+import type { LogIdentity } from "../log-identity.ts";
 import type { ProducerTable } from "../producers/producer-table.ts";
 import { restoreProducers } from "../producers/restore-producers.ts";
 import { appendLimits } from "../records/append-limits.ts";

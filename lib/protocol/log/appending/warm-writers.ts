@@ -2,10 +2,10 @@
  * The writers that one process keeps warm, one for each log it appended to. Keyed by incarnation (rule 35),
  * so that a name created again never meets the writer of its former life.
  */
+import type { Clock } from "../../clock.ts";
 import type { LogIncarnation } from "../../ids.ts";
 import { limits } from "../../limits.ts";
-import type { Clock } from "../../ports.ts";
-import type { LogIdentity } from "../opening/start-segment.ts";
+import type { LogIdentity } from "../log-identity.ts";
 import type { LogWriter } from "./log-writer.ts";
 
 export class WarmWriters {

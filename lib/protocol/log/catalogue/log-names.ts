@@ -3,13 +3,14 @@
  * name. When names can be released (rule 29), an operation on a remembered life ends in `log_not_found`, at
  * the check of rule 25 or in 33f; whoever meets that looks the name up again.
  */
+import type { Clock } from "../../clock.ts";
 import { FencelineError, hasCode, unavailable } from "../../errors.ts";
 import type { LogName } from "../../ids.ts";
 import { type ItemKey, type LogItem, logKey, logNameKey } from "../../items.ts";
 import { limits } from "../../limits.ts";
 import { isWithin, momentNow } from "../../moment.ts";
-import type { Clock, Consistency, MetadataStore, Versioned } from "../../ports.ts";
-import { type LogIdentity, logNotFound } from "../opening/start-segment.ts";
+import type { Consistency, MetadataStore, Versioned } from "../../ports.ts";
+import { type LogIdentity, logNotFound } from "../log-identity.ts";
 
 /** Bounds the look-ups of one operation. */
 export type Ask = <A>(lookUp: () => Promise<A>) => Promise<A>;

@@ -2,12 +2,10 @@
  * Says in which region a log should be owned. Nothing moves by it: the log is brought there by whoever looks
  * after logs, or transferred. A life of the log that is being deleted is not changed.
  */
-import { FencelineError } from "../../errors.ts";
 import type { Region } from "../../ids.ts";
 import { type LogItem, logKey } from "../../items.ts";
-import type { Topology } from "../../ports.ts";
 import { type UpdatePorts, updateItem } from "../../update-item.ts";
-import { type LogIdentity, logNotFound } from "../opening/start-segment.ts";
+import { type LogIdentity, logNotFound } from "../log-identity.ts";
 
 /** The log as it is then. Throws `log_not_found`, and what the ports throw. */
 export async function preferRegion(
@@ -25,19 +23,4 @@ export async function preferRegion(
   const item = stored?.item;
   if (item?.kind !== "log" || item.state !== "active") throw logNotFound(log);
   return item;
-}
-
-/** Regions that have bookies, in order of name. */
-export function knownRegions(topology: Topology): readonly Region[] {
-  return [...new Set(topology.bookies().map(({ place }) => place.region))].sort();
-}
-
-/** Throws `region_not_found`. */
-export function checkRegion(topology: Topology, region: Region): void {
-  const known = knownRegions(topology);
-  if (known.includes(region)) return;
-  throw new FencelineError("region_not_found", {
-    message: `there is no region ${region}; there are ${known.join(", ")}`,
-    details: { regions: known },
-  });
 }

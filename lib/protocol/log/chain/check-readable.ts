@@ -6,7 +6,7 @@ import { FencelineError } from "../../errors.ts";
 import type { SeqNum } from "../../ids.ts";
 import { logKey } from "../../items.ts";
 import type { MetadataStore } from "../../ports.ts";
-import { type LogIdentity, logNotFound } from "../opening/start-segment.ts";
+import { type LogIdentity, logNotFound } from "../log-identity.ts";
 
 /** Throws `log_not_found` or `position_trimmed`. */
 export async function checkReadable(

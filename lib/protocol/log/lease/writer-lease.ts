@@ -12,6 +12,7 @@
  * X4 Waits are measured on the observer's own clock: an expiry further ahead than the longest lease counts
  *    as expired, and so does one that was watched for a whole lease without change.
  */
+import type { Clock } from "../../clock.ts";
 import { FencelineError } from "../../errors.ts";
 import {
   type BookieId,
@@ -21,12 +22,12 @@ import {
   type Tenure,
   type WriteToken,
 } from "../../ids.ts";
-import type { Lease, LedgerTail } from "../../lease.ts";
+import type { Version } from "../../items.ts";
+import type { Lease, LedgerTail, OwnerSilence } from "../../lease.ts";
 import { limits } from "../../limits.ts";
-import type { Clock, LeaseStore, Random, Version, VersionedLease, WriteAnswer } from "../../ports.ts";
-import { randomBelow } from "../../random.ts";
+import type { LeaseStore, VersionedLease, WriteAnswer } from "../../ports.ts";
+import { type Random, randomBelow } from "../../random.ts";
 import { pause, within } from "../../waiting.ts";
-import { afterAcquire } from "../ownership/owner-silence.ts";
 
 export interface LeasePorts {
   readonly leases: LeaseStore;
@@ -246,4 +247,9 @@ function heldByAnother(log: LogIncarnation, found: VersionedLease | undefined): 
     sideEffects: "none",
     details: { phase: "waiting-for-lease", retry_after_ms: limits.leaseRenewAheadMs },
   });
+}
+
+/** What an acquire leaves of it: failures end there, that the owner was found alive does not. */
+export function afterAcquire(silence: OwnerSilence | undefined): Pick<Lease, "ownerSilence"> {
+  return silence?.lived === undefined ? {} : { ownerSilence: { ...silence, failures: 0, recent: [] } };
 }

@@ -11,16 +11,16 @@
  *    requests, so a frozen process that thaws finds out at its next use; what it sends before then belongs
  *    to its own tenure or is fenced.
  */
+import type { Timer } from "../../clock.ts";
 import type { BookieId } from "../../ids.ts";
 import type { LedgerTail } from "../../lease.ts";
 import { freshStart, type WriterStart } from "../../ledger/writer-start.ts";
 import { limits } from "../../limits.ts";
-import type { Timer } from "../../ports.ts";
-import type { ActiveSegment } from "../appending/active-segment.ts";
-import { leaseLost } from "../appending/append-errors.ts";
+import type { LogIdentity } from "../log-identity.ts";
 import type { LogPorts, RegionLeases } from "../log-ports.ts";
+import { leaseLost } from "../opening/not-the-writer.ts";
 import { resumeSegment } from "../opening/resume-segment.ts";
-import type { LogIdentity, OpenedSegment } from "../opening/start-segment.ts";
+import type { OpenedSegment } from "../opening/start-segment.ts";
 import {
   acquireLease,
   type HeldLease,
@@ -29,6 +29,14 @@ import {
   releaseLease,
   renewLease,
 } from "./writer-lease.ts";
+
+/** What a holder leaves behind. */
+export interface LeftSegment {
+  /** Where the next holder may go on (rules 18, 19). Undefined: something is outstanding there, or failed. */
+  readonly left: (OpenedSegment & { readonly tail: LedgerTail }) | undefined;
+  /** Bookies that failed this holder. */
+  readonly suspects: readonly BookieId[];
+}
 
 export class WriterTenure {
   #held: HeldLease | undefined;
@@ -144,18 +152,22 @@ export class WriterTenure {
     return renewal.held.lease.wanted ? "wanted" : "kept";
   }
 
-  /** Gives the pen up: clean if `segment` has nothing outstanding, nor ever will (V1). Never throws. */
-  async release(segment: ActiveSegment | undefined): Promise<void> {
+  /**
+   * Releases the lease: clean if `left` is given, in which nothing is outstanding, nor ever will be (V1).
+   * Without `suspects` those that came with the lease stay in it. Never throws.
+   */
+  async release({ left, suspects }: Partial<LeftSegment> = {}): Promise<void> {
     const held = this.#held;
     this.#held = undefined;
     this.#tail = undefined;
     if (this.ports.leases === undefined || held === undefined) return;
-    const left = segment?.leave();
     this.#left = left;
-    const suspects = [...(segment?.writer.suspects ?? held.lease.suspects)];
     const tail = left?.tail;
     const ports = this.#leasePorts(this.ports.leases);
-    await releaseLease(ports, held, { ...(tail === undefined ? {} : { tail }), suspects });
+    await releaseLease(ports, held, {
+      ...(tail === undefined ? {} : { tail }),
+      suspects: suspects ?? held.lease.suspects,
+    });
     this.ports.trace.emit({ event: "lease-released", log: this.log.log, clean: tail !== undefined });
   }
 

@@ -16,8 +16,7 @@ import { recoverLedger } from "../../ledger/recover-ledger.ts";
 import type { ClosedLedger } from "../../ledger-metadata.ts";
 import { limits } from "../../limits.ts";
 import { isWithin, momentNow } from "../../moment.ts";
-import { within } from "../../waiting.ts";
-import { notOwnedHere } from "../appending/append-errors.ts";
+import { backoff, within } from "../../waiting.ts";
 import { completeSegment } from "../chain/complete-segment.ts";
 import {
   type Before,
@@ -27,17 +26,11 @@ import {
   segmentEnd,
 } from "../chain/segment-end.ts";
 import { type EndAt, lastItem, type SegmentAt } from "../chain/segments.ts";
+import { type LogIdentity, logNotFound } from "../log-identity.ts";
 import type { LogPorts } from "../log-ports.ts";
 import { restoreProducers } from "../producers/restore-producers.ts";
-import { restartPause } from "../restart-pause.ts";
-import {
-  type LogIdentity,
-  logNotFound,
-  numberAfter,
-  type OpenedSegment,
-  type SegmentPlace,
-  startSegment,
-} from "./start-segment.ts";
+import { notOwnedHere } from "./not-the-writer.ts";
+import { numberAfter, type OpenedSegment, type SegmentPlace, startSegment } from "./start-segment.ts";
 
 export interface OpenRequest {
   /** Bookies that failed the last writer: chosen last. */
@@ -63,7 +56,7 @@ export async function openSegment(
   let reason = "";
   let takenFrom: LedgerId | undefined;
   for (let restart = 0; restart <= limits.appendRestartsMax; restart++) {
-    if (restart > 0) await restartPause(ports, restart);
+    if (restart > 0) await backoff(ports, restart);
     if (request.isLate()) break;
     const last = await lastItem(ports.metadata, log.log, "consistent");
     if (request.isLate()) break;

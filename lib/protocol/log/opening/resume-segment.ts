@@ -5,13 +5,13 @@
  * the lease (35).
  */
 import { NO_ENTRY, nextEntry } from "../../ids.ts";
-import { ledgerKey, segmentKey } from "../../items.ts";
+import { ledgerKey, segmentKey, type Version } from "../../items.ts";
 import type { LedgerTail } from "../../lease.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
-import type { Version } from "../../ports.ts";
 import { beforeSegment } from "../chain/segment-end.ts";
+import type { LogIdentity } from "../log-identity.ts";
 import { type ProducersIn, restoreProducers } from "../producers/restore-producers.ts";
-import type { LogIdentity, OpenedSegment } from "./start-segment.ts";
+import type { OpenedSegment } from "./start-segment.ts";
 
 /** Undefined: the ledger is not open any more, or not this log's; recover it. */
 export async function resumeSegment(

@@ -5,9 +5,10 @@
 import type { LedgerWriter } from "../../ledger/ledger-writer.ts";
 import { completeSegment } from "../chain/complete-segment.ts";
 import { segmentEnd } from "../chain/segment-end.ts";
+import type { LogIdentity } from "../log-identity.ts";
 import type { LogPorts } from "../log-ports.ts";
 import { completionOf, type OpenRequest, openSegment, placeBehind } from "./open-segment.ts";
-import { type LogIdentity, type OpenedSegment, startSegment } from "./start-segment.ts";
+import { type OpenedSegment, startSegment } from "./start-segment.ts";
 
 /** Throws as `openSegment` does. The segment is not written to any more, whatever comes of it. */
 export async function rollSegment(

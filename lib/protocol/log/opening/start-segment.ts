@@ -9,20 +9,19 @@
  * G3 A ledger that did not win, or whose win did not pass the check, is abandoned and never written to (27).
  *    Its item may turn up at any later time, as the item of a DELETED ledger (28).
  */
-import { FencelineError, unavailable } from "../../errors.ts";
+import { unavailable } from "../../errors.ts";
 import { type BookieId, type LedgerId, type SegmentNumber, type SeqNum, segmentNumber } from "../../ids.ts";
 import { type EndItem, type LogItem, logKey, type SegmentItem, segmentKey } from "../../items.ts";
 import type { LedgerTail } from "../../lease.ts";
 import { type CreatedLedger, createLedger } from "../../ledger/create-ledger.ts";
 import { abandonLedger } from "../../ledger/delete-ledger.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
-import type { LedgerDigest, Versioned } from "../../ports.ts";
+import type { Versioned } from "../../ports.ts";
+import type { LedgerDigest } from "../../replication.ts";
 import { type UpdatePorts, updateItem } from "../../update-item.ts";
+import { type LogIdentity, logNotFound } from "../log-identity.ts";
 import type { ProducerTable } from "../producers/producer-table.ts";
 import type { ProducersIn } from "../producers/restore-producers.ts";
-
-/** What of a log never changes. */
-export type LogIdentity = Pick<LogItem, "name" | "log" | "config">;
 
 /** Where the next segment goes (rule 24). */
 export interface SegmentPlace {
@@ -179,10 +178,4 @@ function ledgerDigest(ports: LedgerPorts, log: LogIdentity): LedgerDigest {
     keyHex += ports.random.uint32().toString(16).padStart(8, "0");
   }
   return { type: "hmac-sha256", keyHex };
-}
-
-export function logNotFound(log: Pick<LogItem, "name">): FencelineError {
-  return new FencelineError("log_not_found", {
-    message: `there is no log ${JSON.stringify(log.name)}; create it first`,
-  });
 }

@@ -2,10 +2,10 @@
  * That a log may be taken over from the region that owns it. The evidence for it grows old, also while the
  * process that has it is frozen: what was silence an hour ago allows nothing.
  */
+import type { Clock } from "../../clock.ts";
 import type { Region } from "../../ids.ts";
 import { limits } from "../../limits.ts";
 import { isWithin, type Moment, momentNow } from "../../moment.ts";
-import type { Clock } from "../../ports.ts";
 
 export class TakeoverPermit {
   #given: { readonly from: Region; readonly at: Moment } | undefined;

@@ -1,8 +1,8 @@
 /** A question to an owner, whether it can own logs: shared by those who would ask at the same time. */
+import type { Clock } from "../../clock.ts";
 import type { LogIncarnation } from "../../ids.ts";
 import { limits } from "../../limits.ts";
 import { isWithin, type Moment } from "../../moment.ts";
-import type { Clock } from "../../ports.ts";
 
 export interface Asking {
   readonly answer: Promise<boolean>;

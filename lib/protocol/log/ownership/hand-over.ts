@@ -12,9 +12,10 @@ import { LedgerWriter } from "../../ledger/ledger-writer.ts";
 import { ActiveSegment } from "../appending/active-segment.ts";
 import { unknownOutcome } from "../appending/append-errors.ts";
 import { WriterTenure } from "../lease/writer-tenure.ts";
+import type { LogIdentity } from "../log-identity.ts";
 import type { LogPorts } from "../log-ports.ts";
 import { boundedOpening, type OpenRequest, openSegment } from "../opening/open-segment.ts";
-import type { LogIdentity, OpenedSegment } from "../opening/start-segment.ts";
+import type { OpenedSegment } from "../opening/start-segment.ts";
 import type { TakeoverPermit } from "../opening/takeover-permit.ts";
 import type { Ownership } from "../operations.ts";
 
@@ -34,7 +35,7 @@ export async function handOver(
     if (left !== undefined) await closeCleanly(ports, left, tenure);
     return await elect(); // H1
   } finally {
-    await tenure.release(undefined);
+    await tenure.release();
   }
 }
 
@@ -70,6 +71,6 @@ export async function takeOver(
     });
     return { owner: ports.region, epoch: opened.item.number };
   } finally {
-    await tenure.release(segment); // H2
+    await tenure.release(segment?.leave()); // H2
   }
 }

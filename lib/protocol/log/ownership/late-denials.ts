@@ -2,10 +2,10 @@
  * What questions came to that nobody waited for any more: they were denied, and that was taken for silence.
  * Such a denial ends the next question in its place, which would be given up as early.
  */
+import type { Clock } from "../../clock.ts";
 import type { CallDenied } from "../../errors.ts";
 import type { Region } from "../../ids.ts";
 import { limits } from "../../limits.ts";
-import type { Clock } from "../../ports.ts";
 
 export class LateDenials {
   readonly #denied = new Map<Region, { readonly error: CallDenied; readonly atMs: number }>();

@@ -1,9 +1,7 @@
 /** How old what operators said of regions may be in a process that moves logs by it. */
-import { isWithin } from "../../moment.ts";
 import type { TopologyStates } from "../../placement/placement.ts";
-import type { Clock } from "../../ports.ts";
 import { ownerLimits } from "./owner-limits.ts";
 
-export function isOld(clock: Clock, { readAt }: TopologyStates): boolean {
-  return readAt !== undefined && !isWithin(clock, readAt, ownerLimits.regionStatesAgeMaxMs);
+export function isOld({ readAt }: TopologyStates): boolean {
+  return readAt?.isOlder(ownerLimits.regionStatesAgeMaxMs) === true;
 }

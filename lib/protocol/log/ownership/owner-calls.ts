@@ -4,15 +4,15 @@
  * nor does one that this region may not make. Only questions that cost the owner nothing, and calls that
  * failed, are evidence.
  */
+import type { Timer } from "../../clock.ts";
 import { CallDenied, unavailable } from "../../errors.ts";
 import type { LogIncarnation, Region } from "../../ids.ts";
 import { limits } from "../../limits.ts";
 import { momentNow } from "../../moment.ts";
-import type { Timer } from "../../ports.ts";
 import { within } from "../../waiting.ts";
 import type { LeasePorts } from "../lease/writer-lease.ts";
+import type { LogIdentity } from "../log-identity.ts";
 import type { ForwardAnswer, LogPorts, OwnerAnswer, OwnerRequest, RegionAppends } from "../log-ports.ts";
-import type { LogIdentity } from "../opening/start-segment.ts";
 import type { AppendRequest } from "../operations.ts";
 import { type Asking, isStale } from "./asking.ts";
 import { LateDenials } from "./late-denials.ts";
@@ -60,7 +60,7 @@ export class OwnerCalls {
   /** What a process learnt before it was frozen moves no log when it thaws: it counts as never said. */
   isAccepting(region: Region): boolean {
     const states = this.ports.topology.states?.();
-    if (states === undefined || isOld(this.ports.clock, states)) return true;
+    if (states === undefined || isOld(states)) return true;
     return (states.regions.get(region) ?? "accepting") === "accepting";
   }
 

@@ -11,10 +11,10 @@
  * O3 Other processes of the region may have seen more, or an answer: owner-silence.ts counts with them. All
  *    of this decides who tries. What is recorded is decided by fences and elections.
  */
+import type { Clock } from "../../clock.ts";
 import type { LogIncarnation, Region } from "../../ids.ts";
 import { limits } from "../../limits.ts";
 import { isWithin, type Moment, momentNow } from "../../moment.ts";
-import type { Clock } from "../../ports.ts";
 
 interface KnownOwner {
   readonly region: Region;

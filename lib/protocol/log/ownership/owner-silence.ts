@@ -54,11 +54,6 @@ export async function countLived(ports: LeasePorts, log: LogIncarnation, owner: 
   });
 }
 
-/** What an acquire leaves of it: failures end there, that the owner was found alive does not. */
-export function afterAcquire(silence: OwnerSilence | undefined): Pick<Lease, "ownerSilence"> {
-  return silence?.lived === undefined ? {} : { ownerSilence: { ...silence, failures: 0, recent: [] } };
-}
-
 /** Not by a clock that is far off (Q3). */
 function isLeftAlone({ aloneUntilMs }: { readonly aloneUntilMs: number }, nowMs: number): boolean {
   return nowMs < aloneUntilMs && aloneUntilMs - nowMs <= limits.ownerGuardMsMax;

@@ -17,16 +17,15 @@ import { FencelineError } from "../../errors.ts";
 import type { LogIncarnation, Region } from "../../ids.ts";
 import { limits } from "../../limits.ts";
 import { isWithin, type Moment, momentNow } from "../../moment.ts";
-import { pause, within } from "../../waiting.ts";
+import { checkRegion, knownRegions } from "../../placement/known-region.ts";
+import { backoff, pause, within } from "../../waiting.ts";
 import { ownerSilent } from "../appending/append-errors.ts";
 import type { LogWriter } from "../appending/log-writer.ts";
-import { checkRegion, knownRegions } from "../catalogue/prefer-region.ts";
-import { lastItem } from "../chain/segments.ts";
+import { ownershipOf } from "../chain/ownership-of.ts";
+import type { LogIdentity } from "../log-identity.ts";
 import type { LogPorts, OwnerAnswer, OwnerRequest, TakeOverRequest } from "../log-ports.ts";
-import type { LogIdentity } from "../opening/start-segment.ts";
 import { TakeoverPermit } from "../opening/takeover-permit.ts";
 import type { Ownership } from "../operations.ts";
-import { restartPause } from "../restart-pause.ts";
 import { handOver, takeOver } from "./hand-over.ts";
 import type { OwnerCalls } from "./owner-calls.ts";
 import { ownerLimits } from "./owner-limits.ts";
@@ -69,7 +68,7 @@ export class OwnerTransfer {
         if (!(error instanceof FencelineError) || !(error.retryable || error.code === "fenced")) throw error;
         reason = error;
       }
-      await restartPause(this.ports, Math.min(attempt, 4));
+      await backoff(this.ports, Math.min(attempt, 4));
     }
     throw new FencelineError("not_ready", {
       message: `log ${log.name}: region ${to} did not become its owner in time; ask who owns it, try again`,
@@ -209,17 +208,6 @@ export class OwnerTransfer {
     const oldest = this.#triedAtMs.keys().next().value;
     if (this.#triedAtMs.size > limits.knownLogsMax && oldest !== undefined) this.#triedAtMs.delete(oldest);
   }
-}
-
-/** Read consistently. Throws `log_sealed`: a log with an end has no owner any more. */
-export async function ownershipOf(ports: Pick<LogPorts, "metadata">, log: LogIdentity): Promise<Ownership> {
-  const last = await lastItem(ports.metadata, log.log, "consistent");
-  if (last === undefined) return {};
-  if (last.kind === "segment") return { owner: last.item.ownerRegion, epoch: last.item.number };
-  throw new FencelineError("log_sealed", {
-    message: `log ${log.name} was sealed at ${last.first}; nobody owns it any more`,
-    details: { tail: last.first },
-  });
 }
 
 function stillWriting(logName: string): FencelineError {

@@ -7,8 +7,8 @@
  *      record · u64 timestamp of the first · u64 timestamp of the last
  */
 import type { EntryId, SegmentNumber, SeqNum } from "../../ids.ts";
-import type { RecordPosition } from "../operations.ts";
 import { Corruption, FieldReader, FieldWriter } from "../records/byte-fields.ts";
+import type { RecordPosition } from "../records/record.ts";
 import { type KnownBatch, type KnownProducer, ProducerTable } from "./producer-table.ts";
 
 const VERSION = 1;

@@ -13,9 +13,9 @@
  */
 
 import { present } from "../../assert.ts";
-import type { RecordPosition } from "../operations.ts";
 import { appendLimits } from "../records/append-limits.ts";
 import type { BatchSender } from "../records/entry-batches.ts";
+import type { RecordPosition } from "../records/record.ts";
 
 /** A batch that is in the log, or will be if everything before it is recorded. */
 export interface KnownBatch {

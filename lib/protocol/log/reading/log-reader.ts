@@ -14,6 +14,7 @@ import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import type { ReadConsistency } from "../../ledger/ledger-reader.ts";
 import { limits } from "../../limits.ts";
 import type { Consistency } from "../../ports.ts";
+import { backoff } from "../../waiting.ts";
 import { checkReadable } from "../chain/check-readable.ts";
 import {
   type ChainItem,
@@ -23,9 +24,8 @@ import {
   lastItem,
   type SegmentAt,
 } from "../chain/segments.ts";
-import type { LogIdentity } from "../opening/start-segment.ts";
-import { restartPause } from "../restart-pause.ts";
-import type { Settler } from "../settler.ts";
+import type { LogIdentity } from "../log-identity.ts";
+import type { Settler } from "../log-ports.ts";
 import type { KnownLedgers } from "./known-ledgers.ts";
 import type { ReadCollector } from "./read-collector.ts";
 import { done, endOfLog, enter, isOf, notSettled, type ReadEnd, type Step } from "./read-steps.ts";
@@ -206,7 +206,7 @@ export class LogReader {
 
   async #again(): Promise<Step> {
     this.#countRestart();
-    if (this.#restarts > 1) await restartPause(this.ports, this.#restarts);
+    if (this.#restarts > 1) await backoff(this.ports, this.#restarts);
     return { to: "a" };
   }
 

@@ -3,7 +3,7 @@
  */
 import type { EntryId, SegmentNumber, SeqNum } from "../../ids.ts";
 import { ReadCounters } from "../../reads/read-counters.ts";
-import type { LogRecord } from "../operations.ts";
+import type { LogRecord } from "../records/record.ts";
 import { meteredBytes, type RecordSet } from "../records/record-set.ts";
 
 export class ReadCollector {

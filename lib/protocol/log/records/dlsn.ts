@@ -1,7 +1,7 @@
 /** The position of a record as one sortable text: log segment, entry, slot. */
 import { FencelineError } from "../../errors.ts";
 import { entryId, segmentNumber } from "../../ids.ts";
-import type { Dlsn } from "../operations.ts";
+import type { Dlsn } from "./record.ts";
 
 /**
  * Digits of a safe integer, and of a slot: every DLSN is as long as every other, so that text sorts as they

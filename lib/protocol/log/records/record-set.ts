@@ -22,9 +22,9 @@
 import { assert } from "../../assert.ts";
 import { FencelineError } from "../../errors.ts";
 import type { SeqNum } from "../../ids.ts";
-import type { RecordHeader, RecordInput } from "../operations.ts";
 import { Corruption, FieldReader, readU64, writeU64 } from "./byte-fields.ts";
 import { type EntryBatches, encodeEntryBatches, FLAGS_KNOWN, readEntryBatches } from "./entry-batches.ts";
+import type { RecordHeader, RecordInput } from "./record.ts";
 
 export interface StoredRecord {
   readonly timestampMs: number;

@@ -19,7 +19,7 @@ import {
   logKey,
   logNameKey,
 } from "../../items.ts";
-import type { RegionState } from "../../placement/placement.ts";
+import type { RegionState } from "../../place.ts";
 import type { Versioned } from "../../ports.ts";
 import { randomBelow } from "../../random.ts";
 import { lastItem, type SegmentAt } from "../chain/segments.ts";
@@ -70,17 +70,13 @@ type Counts = { -readonly [K in keyof AuditReport]: AuditReport[K] } & {
 };
 
 export class Auditor {
-  readonly #ledgers: Cursor;
-  readonly #logs: Cursor;
+  #cursors: { readonly ledgers: Cursor; readonly logs: Cursor } | undefined;
 
   /** `bringHome`: has the region take a log over from its owner, as `AppendOperations.transferOwner` does. */
   constructor(
     private readonly ports: LogPorts,
     private readonly bringHome: (log: LogName, to: Region) => Promise<unknown>,
-  ) {
-    this.#ledgers = { index: randomBelow(ports.random, DIRECTORY_SHARDS), after: undefined };
-    this.#logs = { index: randomBelow(ports.random, DIRECTORY_SHARDS), after: undefined };
-  }
+  ) {}
 
   /** One pass. Never throws what a port throws: that is counted (E2). */
   async pass(): Promise<AuditReport> {
@@ -94,9 +90,10 @@ export class Auditor {
       failures: 0,
     };
     const startedMs = this.ports.clock.monotonicMs();
+    this.#cursors ??= { ledgers: this.#somewhere(), logs: this.#somewhere() };
     const shards = Array.from({ length: DIRECTORY_SHARDS }, (_, shard) => shard);
     const ledgers = {
-      cursor: this.#ledgers,
+      cursor: this.#cursors.ledgers,
       max: auditLimits.ledgersMax,
       partitions: this.#regions().flatMap((region) =>
         shards.map((shard) => ledgerListingPartition(region, shard)),
@@ -105,12 +102,17 @@ export class Auditor {
     const halfAtMs = startedMs + auditLimits.passMs / 2; // E1: nor do logs wait for all ledgers
     await this.#walk(ledgers, halfAtMs, counts, (one) => this.#auditLedger(one, counts));
     const logs = {
-      cursor: this.#logs,
+      cursor: this.#cursors.logs,
       max: auditLimits.logsMax,
       partitions: shards.map(directoryPartition),
     };
     await this.#walk(logs, startedMs + auditLimits.passMs, counts, (one) => this.#auditLog(one, counts));
     return counts;
+  }
+
+  /** E1 */
+  #somewhere(): Cursor {
+    return { index: randomBelow(this.ports.random, DIRECTORY_SHARDS), after: undefined };
   }
 
   /** Its own, and those that operators gave up for good: nobody else looks after them (E4). */

@@ -25,7 +25,7 @@ import { removeItem, updateItem } from "../../update-item.ts";
 import type { Ask } from "../catalogue/log-names.ts";
 import { removeFromChain } from "../chain/remove-from-chain.ts";
 import { allItems } from "../chain/segments.ts";
-import { logNotFound } from "../opening/start-segment.ts";
+import { logNotFound } from "../log-identity.ts";
 import type { DeletionAnswer } from "../operations.ts";
 import { mayHaveSealed, sealLog } from "./seal-log.ts";
 

@@ -14,10 +14,11 @@ import type { SeqNum } from "../../ids.ts";
 import type { EndItem } from "../../items.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { limits } from "../../limits.ts";
+import { backoff } from "../../waiting.ts";
 import { lastItem } from "../chain/segments.ts";
+import type { LogIdentity } from "../log-identity.ts";
 import { CHANGED, placeAfter } from "../opening/open-segment.ts";
-import { checkPlace, type LogIdentity, takePlace } from "../opening/start-segment.ts";
-import { restartPause } from "../restart-pause.ts";
+import { checkPlace, takePlace } from "../opening/start-segment.ts";
 
 /**
  * Where the log ends, for ever: the seq_num after its last record. Throws `log_not_found` if the log is gone
@@ -27,7 +28,7 @@ import { restartPause } from "../restart-pause.ts";
 export async function sealLog(ports: LedgerPorts, log: LogIdentity): Promise<SeqNum> {
   let reason = "";
   for (let restart = 0; restart <= limits.appendRestartsMax; restart++) {
-    if (restart > 0) await restartPause(ports, restart);
+    if (restart > 0) await backoff(ports, restart);
     const outcome = await sealOnce(ports, log);
     if (outcome.kind === "sealed") return outcome.tail;
     reason = outcome.reason;

@@ -11,7 +11,7 @@ import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { recoverLedger } from "../../ledger/recover-ledger.ts";
 import type { LogWriter } from "../appending/log-writer.ts";
 import { lastItem } from "../chain/segments.ts";
-import type { LogIdentity } from "../opening/start-segment.ts";
+import type { LogIdentity } from "../log-identity.ts";
 
 /** `writer`: this process's, if it has one. Throws what recovery and the ports throw. */
 export async function settleLog(

@@ -12,7 +12,7 @@ import type { SeqNum } from "../../ids.ts";
 import { logKey } from "../../items.ts";
 import { updateItem } from "../../update-item.ts";
 import { lastItem } from "../chain/segments.ts";
-import { type LogIdentity, logNotFound } from "../opening/start-segment.ts";
+import { type LogIdentity, logNotFound } from "../log-identity.ts";
 import { LogReader, type ReaderPorts } from "../reading/log-reader.ts";
 import { ReadCollector } from "../reading/read-collector.ts";
 

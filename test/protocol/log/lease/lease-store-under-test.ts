@@ -1,8 +1,9 @@
 /** A lease store in memory whose calls a story can lose, before or after their effect, and look at. */
 import { MemoryLeaseStore } from "../../../../lib/adapters/memory/memory-lease-store.ts";
 import type { LogIncarnation, WriteToken } from "../../../../lib/protocol/ids.ts";
+import type { Version } from "../../../../lib/protocol/items.ts";
 import type { Lease } from "../../../../lib/protocol/lease.ts";
-import type { LeaseStore, Version, VersionedLease, WriteAnswer } from "../../../../lib/protocol/ports.ts";
+import type { LeaseStore, VersionedLease, WriteAnswer } from "../../../../lib/protocol/ports.ts";
 
 type Loss = "before" | "after";
 

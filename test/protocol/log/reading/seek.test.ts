@@ -14,7 +14,8 @@ import {
 } from "../../../../lib/protocol/ids.ts";
 import { type Item, type ItemKey, ledgerKey, segmentKey } from "../../../../lib/protocol/items.ts";
 import { closeLedger, newLedger } from "../../../../lib/protocol/ledger-metadata.ts";
-import type { Dlsn, LogRecord, ReadPlace } from "../../../../lib/protocol/log/operations.ts";
+import type { ReadPlace } from "../../../../lib/protocol/log/operations.ts";
+import type { Dlsn, LogRecord } from "../../../../lib/protocol/log/records/record.ts";
 import { encodeRecordSet } from "../../../../lib/protocol/log/records/record-set.ts";
 import { LOG, type LogClient, LogWorld, recordOf } from "../../../scenarios/log/log-world.ts";
 

@@ -4,8 +4,9 @@
  */
 import { bookieId } from "../../../../lib/protocol/ids.ts";
 import type { LedgerPorts } from "../../../../lib/protocol/ledger/ledger-ports.ts";
-import type { Fragment, LedgerMetadata } from "../../../../lib/protocol/ledger-metadata.ts";
+import type { LedgerMetadata } from "../../../../lib/protocol/ledger-metadata.ts";
 import type { Bookie, MetadataStore, Versioned } from "../../../../lib/protocol/ports.ts";
+import type { Fragment } from "../../../../lib/protocol/replication.ts";
 
 type Breaks = (ports: LedgerPorts) => LedgerPorts;
 

@@ -1,0 +1,28 @@
+/** Why a process does not write to a log: another process of its region, or another region, does. */
+import { FencelineError } from "../../errors.ts";
+import type { Region } from "../../ids.ts";
+
+/** Another process of this region holds the lease. */
+export function leaseLost(logName: string): FencelineError {
+  const message = `log ${logName}: another process of this region holds the writer lease`;
+  return new FencelineError("fenced", { message });
+}
+
+/**
+ * Another region owns the log; `owner` feeds the callers' caches. `lives`: it was to be taken over from that
+ * region, which has opened a segment meanwhile.
+ */
+export function notOwnedHere(logName: string, owner: Region, lives = false): FencelineError {
+  return new FencelineError("not_owner", {
+    message: `log ${logName} is owned by region ${owner}; send the append there`,
+    details: { owner, ...(lives ? { owner_lives: true } : {}) },
+  });
+}
+
+/** Only the writer of the last segment settles a tail: a control entry is not worth another segment. */
+export function notOwner(logName: string): FencelineError {
+  return new FencelineError("not_ready", {
+    message: `log ${logName}: this process does not write to the last segment any more`,
+    sideEffects: "none",
+  });
+}
