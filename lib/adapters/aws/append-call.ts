@@ -12,7 +12,7 @@ import { type JsonFields, type JsonObject, type JsonValue, readObject } from "..
 import { type LogIncarnation, type LogName, logIncarnation, logName, seqNum } from "../../protocol/ids.ts";
 import type { OwnerRequest } from "../../protocol/log/log-ports.ts";
 import type { AppendRequest } from "../../protocol/log/operations.ts";
-import type { Sender, RecordHeader, RecordInput } from "../../protocol/log/records/record.ts";
+import type { RecordHeader, RecordInput, Sender } from "../../protocol/log/records/record.ts";
 import { CALL_FORMAT, checkFormat } from "./call-envelope.ts";
 import { decodeOwnerRequest, encodeOwnerRequest } from "./owner-call.ts";
 

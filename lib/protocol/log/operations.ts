@@ -6,7 +6,7 @@ import type { LedgerId, LogIncarnation, LogName, Region, SegmentNumber, SeqNum }
 import type { LogConfig, SegmentCompletion } from "../items.ts";
 import type { LedgerMetadata } from "../ledger-metadata.ts";
 import type { ReadCost } from "../reads/read-counters.ts";
-import type { Dlsn, LogRecord, Sender, RecordInput, RecordPosition } from "./records/record.ts";
+import type { Dlsn, LogRecord, RecordInput, RecordPosition, Sender } from "./records/record.ts";
 
 export interface AppendRequest {
   readonly log: LogName;
