@@ -1,7 +1,7 @@
 /**
- * Who sends an append: a producer, named in the body, or an Idempotency-Key. A key is a sender of one batch, and
- * nothing behind this file knows of keys. A key has a space in its sender's id and a producer has none, so the
- * two never share one.
+ * Who sends an append: a producer, named in the body, or an Idempotency-Key. A key is a sender of one batch,
+ * and nothing behind this file knows of keys. A key has a space in its sender's id and a producer has none,
+ * so the two never share one.
  */
 import { FencelineError } from "../protocol/errors.ts";
 import { appendLimits } from "../protocol/log/records/append-limits.ts";

@@ -41,11 +41,11 @@ export const appendBody = component("Append", () =>
     match_seq_num: z.optional(
       noted(seqNum(), {
         description:
-          "Append only if the first record gets this seq_num: of all attempts at one place at most one takes " +
-          "effect. Give an Idempotency-Key or a producer too, the same in each attempt: a repetition is then " +
-          "answered with the positions that the batch has, wherever the log ends by now. Without one nobody " +
-          "can say after a 412 whether an earlier attempt took the place. An append that gets 412 leaves its " +
-          "key or seq unused.",
+          "Append only if the first record gets this seq_num: of all attempts at one place at most one " +
+          "takes effect. Give an Idempotency-Key or a producer too, the same in each attempt: a repetition " +
+          "is then answered with the positions that the batch has, wherever the log ends by now. Without " +
+          "one nobody can say after a 412 whether an earlier attempt took the place. An append that gets " +
+          "412 leaves its key or seq unused.",
       }),
     ),
     producer: z.optional(

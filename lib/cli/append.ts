@@ -59,7 +59,9 @@ export async function appendCommand(command: AppendCommand): Promise<void> {
   await writeResult(streams, command.output, progress.summary(), progress.summaryText());
 }
 
-/** A run that completes another has the other's id and a higher epoch: late copies of the other are refused. */
+/**
+ * A run that completes another has the other's id and a higher epoch: late copies of the other are refused.
+ */
 function senderOf({ key }: AppendCommand): { readonly id: string; readonly epoch: number } {
   if (key === undefined) return { id: randomBytes(12).toString("hex"), epoch: 0 };
   return { id: key, epoch: Date.now() };

@@ -84,8 +84,8 @@ To be able to complete an append whatever stops it, this command included, say w
 After a kill -9, run it again with --resume: lines that are in their place are compared and skipped, the rest
 is appended, and a line that differs stops it with exit code 3:
     npx fenceline append words words.txt --match-seq-num 0 --resume
-A run that fails prints that line with the --key of its sender: then no copy of its batches that is still under
-way gets behind what the second run appends.`;
+A run that fails prints that line with the --key of its sender: then no copy of its batches that is still
+under way gets behind what the second run appends.`;
 
 const ANSWER_WAIT_MS = 1_000;
 

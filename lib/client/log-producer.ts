@@ -11,8 +11,8 @@
  *    of before fits in again; unless the batch is in doubt: then nobody knows any more. Its very first batch
  *    the log takes whether it has forgotten it or not: in doubt it is sent again only while it is remembered
  *    if it is there, by both clocks, since a host may sleep for days between two attempts.
- * K5 A batch may have a place of its own: the log judges who sends it before it looks at the place. So a batch
- *    whose place is taken is not in the log, and none of its copies gets there any more.
+ * K5 A batch may have a place of its own: the log judges who sends it before it looks at the place. So a
+ *    batch whose place is taken is not in the log, and none of its copies gets there any more.
  */
 import type { AppendAckJson } from "../api/append-wire.ts";
 import { appendLimits } from "../protocol/log/records/append-limits.ts";
@@ -50,8 +50,8 @@ export class LogProducer {
   }
 
   /**
-   * `at`: the seq_num that the first record must get. Throws BatchInDoubtError, or the RequestError of a batch
-   * that is not in the log.
+   * `at`: the seq_num that the first record must get. Throws BatchInDoubtError, or the RequestError of a
+   * batch that is not in the log.
    */
   append(records: readonly Uint8Array[], at?: number): Promise<BatchOutcome> {
     const appended = this.#last.then(() => this.#append(records, at)); // K1
@@ -110,7 +110,10 @@ export class LogProducer {
   }
 }
 
-/** A sealed log takes nothing any more, so what it says of earlier attempts is final; so is a place taken (K5). */
+/**
+ * A sealed log takes nothing any more, so what it says of earlier attempts is final; so is a place taken
+ * (K5).
+ */
 function isRuledOut(error: RequestError): boolean {
   if (hasProblemCode(error, "seq_num_mismatch")) {
     const { expected_seq_num: expected, actual_seq_num: actual } = error.problem;

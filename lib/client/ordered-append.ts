@@ -2,11 +2,11 @@
  * Appends batches to fixed places, one after another, so that each is in the log once, whatever is lost on
  * the way.
  *
- * O1 Each batch is sent with match_seq_num, by a producer of this run alone (LogProducer). So of all its copies,
- *    late ones too, at most one takes effect, and the log says whether one did: a repetition of what is recorded
- *    is acknowledged, and a place that is taken has other records than this run's.
- * O2 A batch in doubt is sent again at the same place until it is acknowledged or its place is taken. Then it can
- *    never take effect.
+ * O1 Each batch is sent with match_seq_num, by a producer of this run alone (LogProducer). So of all its
+ *    copies, late ones too, at most one takes effect, and the log says whether one did: a repetition of what
+ *    is recorded is acknowledged, and a place that is taken has other records than this run's.
+ * O2 A batch in doubt is sent again at the same place until it is acknowledged or its place is taken. Then it
+ *    can never take effect.
  * O3 A batch is never moved to another place.
  *
  * Modes. `exclusive`: every batch right behind the last one, or an error. `resume`: like exclusive, but
@@ -80,7 +80,9 @@ export class OrderedAppend {
     return { kind: "present", start, end: this.#next };
   }
 
-  /** What is still to be sent after the log said that the place is not free, and that the batch is not there. */
+  /**
+   * What is still to be sent after the log said that the place is not free, and that the batch is not there.
+   */
   async #afterMismatch(rest: readonly Uint8Array[], error: ProblemError): Promise<readonly Uint8Array[]> {
     const { mode, log } = this.fields;
     const tail = await this.#tailAfter(error);

@@ -1,7 +1,8 @@
 /**
- * How a client sends a batch until it knows that it is in the log: as a producer with epoch and seq, or under a
- * key. Each process of a client is a producer of a higher epoch; a batch that is given up begins a new epoch.
- * A batch with a place of its own whose place is taken is not in the log, whatever became of earlier attempts.
+ * How a client sends a batch until it knows that it is in the log: as a producer with epoch and seq, or under
+ * a key. Each process of a client is a producer of a higher epoch; a batch that is given up begins a new
+ * epoch. A batch with a place of its own whose place is taken is not in the log, whatever became of earlier
+ * attempts.
  */
 import { keySender } from "../../lib/api/append-sender.ts";
 import { FencelineError, hasCode } from "../../lib/protocol/errors.ts";

@@ -1,6 +1,6 @@
 /**
- * A log under load from three regions, with distances between all parts, whose owner is lost: how long appends
- * stand still, and what happened meanwhile. All in virtual time.
+ * A log under load from three regions, with distances between all parts, whose owner is lost: how long
+ * appends stand still, and what happened meanwhile. All in virtual time.
  */
 import { unavailable } from "../../../lib/protocol/errors.ts";
 import { regionAware } from "../../../lib/protocol/placement/region-aware.ts";

@@ -1,7 +1,7 @@
 /**
- * Producers in bad weather: each repeats its batch through any process of any region until it is acknowledged,
- * sometimes through two at once, while bookies, metadata, leases and answers fail. Each batch is once in the
- * log, in its order, and every answer names the same place. `STORM_SEEDS=300` runs more of it.
+ * Producers in bad weather: each repeats its batch through any process of any region until it is
+ * acknowledged, sometimes through two at once, while bookies, metadata, leases and answers fail. Each batch
+ * is once in the log, in its order, and every answer names the same place. `STORM_SEEDS=300` runs more of it.
  */
 
 import { expect, test } from "vitest";

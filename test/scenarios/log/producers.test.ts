@@ -1,4 +1,6 @@
-/** Stories of producers: each batch is once in the log and in its order, whoever writes and whatever is lost. */
+/**
+ * Stories of producers: each batch is once in the log and in its order, whoever writes and whatever is lost.
+ */
 
 import { describe, expect, test } from "vitest";
 import { keySender } from "../../../lib/api/append-sender.ts";

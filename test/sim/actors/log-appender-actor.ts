@@ -1,4 +1,6 @@
-/** Appends batches to a log, several at a time, some of them on the condition that the tail is as expected. */
+/**
+ * Appends batches to a log, several at a time, some of them on the condition that the tail is as expected.
+ */
 
 import { keySender } from "../../../lib/api/append-sender.ts";
 import { hasCode } from "../../../lib/protocol/errors.ts";

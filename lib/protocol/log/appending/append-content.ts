@@ -1,6 +1,6 @@
 /**
- * An append's sender in the form that goes into entries: with a checksum of the records, which distinguishes a
- * repetition from another batch under a seq that came before.
+ * An append's sender in the form that goes into entries: with a checksum of the records, which distinguishes
+ * a repetition from another batch under a seq that came before.
  */
 import type { Clock } from "../../clock.ts";
 import { entryId, ledgerId, NO_ENTRY, seqNum, tenure } from "../../ids.ts";

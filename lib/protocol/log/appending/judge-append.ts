@@ -1,6 +1,6 @@
 /**
- * What an append gets at a place in the log, as far as everything before that place is recorded. One judge for
- * open logs and sealed ones.
+ * What an append gets at a place in the log, as far as everything before that place is recorded. One judge
+ * for open logs and sealed ones.
  *
  * JA1 The sender is judged before the condition: a repetition of a recorded batch is a duplicate wherever the
  *     log ends by now. A new batch needs its match_seq_num.

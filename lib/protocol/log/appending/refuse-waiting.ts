@@ -1,12 +1,12 @@
 /**
  * What appends get that wait for a segment when none can be opened: why, and that they did nothing.
  *
- * A sealed log takes nothing any more, and it still remembers its senders as of its last entry. So the judge of
- * open logs answers there too: a repetition gets the positions that its batch has, since the first answer may
- * have been lost. Nothing is recorded in a sealed log later, so the log can say for certain that a batch is not
- * in it, as far back as the sender is remembered: a sender that was forgotten and began anew under the same
- * epoch is not distinguished from a new one (one with a higher epoch is). A sender that is not remembered may
- * have been forgotten, or its batches trimmed away; the answer says so.
+ * A sealed log takes nothing any more, and it still remembers its senders as of its last entry. So the judge
+ * of open logs answers there too: a repetition gets the positions that its batch has, since the first answer
+ * may have been lost. Nothing is recorded in a sealed log later, so the log can say for certain that a batch
+ * is not in it, as far back as the sender is remembered: a sender that was forgotten and began anew under the
+ * same epoch is not distinguished from a new one (one with a higher epoch is). A sender that is not
+ * remembered may have been forgotten, or its batches trimmed away; the answer says so.
  */
 import { FencelineError, hasCode } from "../../errors.ts";
 import type { SeqNum } from "../../ids.ts";
@@ -73,8 +73,8 @@ function notRecorded(sealed: FencelineError): FencelineError {
 function notRemembered(sealed: FencelineError, { id }: BatchSender): FencelineError {
   const minutes = appendLimits.producerWindowMs / 60_000;
   const what =
-    `of this batch of sender ${id} nothing is remembered, as it would be of the last ${minutes} minutes before ` +
-    "the end unless they are trimmed away; if an earlier attempt is older, read the log to find out";
+    `of this batch of sender ${id} nothing is remembered, as it would be of the last ${minutes} minutes ` +
+    "before the end unless they are trimmed away; if an earlier attempt is older, read the log to find out";
   return told(sealed, what, "not_remembered");
 }
 

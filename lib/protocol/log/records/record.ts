@@ -36,8 +36,8 @@ export interface RecordPosition {
 }
 
 /**
- * Who sends a batch, and which of its batches it is. Makes an append idempotent: the log takes a batch only if
- * its seq follows the sender's last one, and answers a repeated batch with the positions that it has.
+ * Who sends a batch, and which of its batches it is. Makes an append idempotent: the log takes a batch only
+ * if its seq follows the sender's last one, and answers a repeated batch with the positions that it has.
  */
 export interface Sender {
   /** 1 to appendLimits.senderIdLengthMax printable ASCII characters. */
