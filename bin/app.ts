@@ -10,9 +10,10 @@ import { App, CliCredentialsStackSynthesizer, type IReusableStackSynthesizer } f
 import { addDeployment, demandSolutionsChecks } from "../lib/infra/deployment.ts";
 import { bundledCode } from "../lib/infra/function-code.ts";
 import { environmentSize } from "../lib/infra/topology/environment-size.ts";
+import { readTopology, TopologyError } from "../lib/infra/topology/read-topology.ts";
 import { storageClassWarnings } from "../lib/infra/topology/storage-class.ts";
 import { survivableLosses } from "../lib/infra/topology/survivable-losses.ts";
-import { readTopology, type Topology, TopologyError } from "../lib/infra/topology/topology.ts";
+import type { Topology } from "../lib/infra/topology/topology.ts";
 
 async function main(): Promise<void> {
   const app = new App(ownCredentials() ? { defaultStackSynthesizer: withOwnRights() } : {});

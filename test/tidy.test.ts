@@ -2,8 +2,17 @@
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { CPU_BOUND } from "./cpu-bound.ts";
-import { decisionNumbers, documentLinks, documentPaths, scriptPaths } from "./tidy/documents.ts";
+import {
+  decisionNumbers,
+  documentFileNames,
+  documentLinks,
+  documentPaths,
+  scriptPaths,
+} from "./tidy/documents.ts";
 import { importDirections } from "./tidy/import-directions.ts";
+import { importCircles, upwardImports } from "./tidy/import-graph.ts";
+import { paragraphLengths } from "./tidy/paragraphs.ts";
+import { picturesInDocuments } from "./tidy/pictures.ts";
 import { protocolPurity, silentLibrary } from "./tidy/protocol-purity.ts";
 import { deadFiles, type TestOnly } from "./tidy/reachability.ts";
 import { type Rule, readRepository } from "./tidy/repository.ts";
@@ -20,6 +29,8 @@ const testOnly: TestOnly = {
 
 const rules: Readonly<Record<string, Rule>> = {
   "imports go from roots to surface and adapters, to formats, to the protocol": importDirections,
+  "no circle of imports in lib, types included": importCircles,
+  "the folders of the log import downward only": upwardImports,
   "lib/protocol sees no clock, chance, timer, host or locale": protocolPurity,
   "only lib/cli writes to the console": silentLibrary,
   "files are short": fileLengths,
@@ -32,8 +43,11 @@ const rules: Readonly<Record<string, Rule>> = {
   "no paths of one machine": machinePaths,
   "no marks of unfinished work": unfinishedMarks,
   "no words that are not about the product": foreignWords,
+  "paragraphs of documents are short": paragraphLengths,
+  "documents name their subjects and use terms": picturesInDocuments,
   "links in documents lead somewhere": documentLinks,
   "paths and scripts that documents name exist": documentPaths,
+  "source files that documents name by the end of their path exist": documentFileNames,
   "decisions are numbered and listed": decisionNumbers,
   "files that scripts name exist": scriptPaths,
 };

@@ -1,7 +1,6 @@
 /** Answers of the log in their wire form. */
 import type { LogConfig } from "../protocol/items.ts";
 import type { LedgerMetadata } from "../protocol/ledger-metadata.ts";
-import { limits } from "../protocol/limits.ts";
 import type {
   AppendAck,
   LogDescription,
@@ -11,6 +10,7 @@ import type {
 } from "../protocol/log/operations.ts";
 import { formatDlsn } from "../protocol/log/records/dlsn.ts";
 import type { LogRecord, RecordPosition } from "../protocol/log/records/record.ts";
+import { wireNumbers } from "../protocol/log-config.ts";
 import type { BookieDescription, RegionDescription } from "../protocol/placement/region-operations.ts";
 import type { Replication } from "../protocol/replication.ts";
 import type { AppendAckJson } from "./append-wire.ts";
@@ -153,8 +153,7 @@ function configAnswer(config: LogConfig) {
   return {
     replication: replicationAnswer(config.replication),
     digest: config.digest,
-    segment_bytes_max: config.segmentBytesMax,
-    segment_age_max_ms: config.segmentAgeMaxMs ?? limits.segmentAgeMaxMsDefault,
+    ...wireNumbers(config),
   };
 }
 

@@ -1,5 +1,6 @@
 /** A log's configuration from a create request, the named presets and the deployment's default. */
 import type { LogConfig } from "../protocol/items.ts";
+import { configNumbersFrom } from "../protocol/log-config.ts";
 import type { Replication } from "../protocol/replication.ts";
 import type { Wire } from "./schema.ts";
 import type { createBody } from "./wire.ts";
@@ -15,12 +16,10 @@ export const presets = {
 } as const satisfies Record<string, Replication>;
 
 export function configOf(body: Wire<typeof createBody>, fallback: LogConfig): LogConfig {
-  const segmentAgeMaxMs = body.segment_age_max_ms ?? fallback.segmentAgeMaxMs;
   return {
     replication: replicationOf(body, fallback),
     digest: body.digest ?? fallback.digest,
-    segmentBytesMax: body.segment_bytes_max ?? fallback.segmentBytesMax,
-    ...(segmentAgeMaxMs === undefined ? {} : { segmentAgeMaxMs }),
+    ...configNumbersFrom((name, { wire }) => body[wire] ?? fallback[name]),
   };
 }
 

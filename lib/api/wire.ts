@@ -4,6 +4,7 @@
  * unnoticed would make a conditional append unconditional.
  */
 import * as z from "zod/mini";
+import { configNumberRows, type DefaultedWireNumber, type WireNumber } from "../protocol/log-config.ts";
 import { preferredRegion } from "./owner-wire.ts";
 import { component, noted, once, type Sent, type Wire } from "./schema.ts";
 
@@ -119,24 +120,36 @@ export const replication = component("Replication", () =>
     ),
 );
 
-const SEGMENT_BYTES_MIN = 1024;
-const SEGMENT_BYTES_MAX = 2 ** 40;
-const SEGMENT_AGE_MIN_MS = 1_000;
-const SEGMENT_AGE_MAX_MS = 366 * 24 * 60 * 60_000;
-
 export const digest = once(() => z.enum(["crc32", "hmac-sha256"], { error: "must be crc32 or hmac-sha256" }));
 export const preset = once(() => z.enum(["standard", "economy", "resilient"]));
 
+type OptionalNumber = z.ZodMiniOptional<z.ZodMiniNumber>;
+
+function numbersGiven(): Record<WireNumber, OptionalNumber> {
+  const rows = configNumberRows.map(([, { wire, min, max }]) => {
+    return [wire, z.optional(z.int().check(z.minimum(min), z.maximum(max)))] as const;
+  });
+  return Object.fromEntries(rows) as unknown as Record<WireNumber, OptionalNumber>;
+}
+
+type NumbersAnswered = Record<DefaultedWireNumber, z.ZodMiniNumber> &
+  Record<Exclude<WireNumber, DefaultedWireNumber>, OptionalNumber>;
+
+function numbersAnswered(): NumbersAnswered {
+  const rows = configNumberRows.map(([, row]) => {
+    return [row.wire, row.default === undefined ? z.optional(z.number()) : z.number()] as const;
+  });
+  return Object.fromEntries(rows) as unknown as NumbersAnswered;
+}
+
 /** All of it optional: what is left out is as the deployment says. */
 export const createBody = component("CreateLog", () => {
-  const between = (min: number, max: number) => z.int().check(z.minimum(min), z.maximum(max));
   return z
     .strictObject({
       preset: z.optional(preset()),
       replication: z.optional(replication()),
       digest: z.optional(digest()),
-      segment_bytes_max: z.optional(between(SEGMENT_BYTES_MIN, SEGMENT_BYTES_MAX)),
-      segment_age_max_ms: z.optional(between(SEGMENT_AGE_MIN_MS, SEGMENT_AGE_MAX_MS)),
+      ...numbersGiven(),
       preferred_region: z.optional(preferredRegion()),
     })
     .check(
@@ -157,8 +170,7 @@ const logShape = () => ({
   config: z.object({
     replication: replication(),
     digest: digest(),
-    segment_bytes_max: z.number(),
-    segment_age_max_ms: z.number(),
+    ...numbersAnswered(),
   }),
   first_seq_num: noted(seqNum(), { description: "Records below this one are gone." }),
   created_at: noted(z.number(), { description: "Wall time in ms." }),

@@ -2,6 +2,7 @@
 import { type Command, Option } from "commander";
 import type { CreateLogJson } from "../api/wire.ts";
 import { retrying } from "../client/retry.ts";
+import { configNumberRows, type WireNumber } from "../protocol/log-config.ts";
 import {
   type ClientFlags,
   type CommandContext,
@@ -20,13 +21,18 @@ interface CreateFlags {
   readonly ackQuorum?: number;
   readonly minRegions?: number;
   readonly digest?: NonNullable<CreateLogJson["digest"]>;
-  readonly segmentBytes?: number;
-  readonly segmentAge?: number;
   readonly prefer?: string;
 }
 
+/** The flags of the configuration's numbers, whose names are the table's. */
+type NumberFlags = Readonly<Record<string, unknown>>;
+
 export function addCreate(program: Command, context: CommandContext): void {
-  clientCommand(program, "create <log>", "Creates a log, or finds it with the same configuration.")
+  const create = clientCommand(
+    program,
+    "create <log>",
+    "Creates a log, or finds it with the same configuration.",
+  )
     .addOption(
       new Option("--preset <name>", "quorum sizes by name").choices(["standard", "economy", "resilient"]),
     )
@@ -34,11 +40,11 @@ export function addCreate(program: Command, context: CommandContext): void {
     .option("--write-quorum <n>", "bookies that each entry goes to", quorumSize)
     .option("--ack-quorum <n>", "bookies that must hold an entry before it is acknowledged", quorumSize)
     .option("--min-regions <n>", "regions that those must span", quorumSize)
-    .addOption(new Option("--digest <type>", "how entries are sealed").choices(["crc32", "hmac-sha256"]))
-    .option("--segment-bytes <n>", "size at which a segment is rolled", wholeNumber(1_024, 2 ** 40))
-    .option("--segment-age <s>", "age in seconds at which it is", wholeNumber(1, 366 * 24 * 60 * 60))
+    .addOption(new Option("--digest <type>", "how entries are sealed").choices(["crc32", "hmac-sha256"]));
+  for (const option of numberOptions()) create.addOption(option);
+  create
     .option("--prefer <region>", "the region that should own it")
-    .action(async (log: string, flags: ClientFlags & CreateFlags) => {
+    .action(async (log: string, flags: ClientFlags & CreateFlags & NumberFlags) => {
       const config = configOf(flags);
       const client = await clientOf(flags, context);
       const made = await retrying(patienceOf(flags, context), client, (bounded) =>
@@ -50,15 +56,30 @@ export function addCreate(program: Command, context: CommandContext): void {
     });
 }
 
-function configOf(flags: CreateFlags): CreateLogJson {
+function numberOptions(): Option[] {
+  return configNumberRows.map(([, { flag, text, min, max, unitsPerFlag }]) => {
+    return new Option(flag, text).argParser(wholeNumber(min / unitsPerFlag, max / unitsPerFlag));
+  });
+}
+
+function numbersOf(flags: NumberFlags): Partial<Record<WireNumber, number>> {
+  const given = numberOptions().flatMap((option, index) => {
+    const [value, row] = [flags[option.attributeName()], configNumberRows[index]?.[1]];
+    return row === undefined || value === undefined
+      ? []
+      : [[row.wire, Number(value) * row.unitsPerFlag] as const];
+  });
+  return Object.fromEntries(given);
+}
+
+function configOf(flags: CreateFlags & NumberFlags): CreateLogJson {
   refuseSizesBesidePreset(flags);
   const replication = replicationOf(flags);
   return {
     ...(flags.preset === undefined ? {} : { preset: flags.preset }),
     ...(replication === undefined ? {} : { replication }),
     ...(flags.digest === undefined ? {} : { digest: flags.digest }),
-    ...(flags.segmentBytes === undefined ? {} : { segment_bytes_max: flags.segmentBytes }),
-    ...(flags.segmentAge === undefined ? {} : { segment_age_max_ms: 1_000 * flags.segmentAge }),
+    ...numbersOf(flags),
     ...(flags.prefer === undefined ? {} : { preferred_region: flags.prefer }),
   };
 }

@@ -100,6 +100,6 @@ export const exitCodeWords: Readonly<Record<ExitCode, string>> = {
   [exitCodes.notFound]: "what was named is not there: log, ledger, region, bookie, or position",
   [exitCodes.retryable]: "nobody could serve it now; the same may succeed later",
   [exitCodes.unknownOutcome]: "it may have happened or not",
-  [exitCodes.interrupted]: "interrupted by SIGINT; what is in doubt is told",
+  [exitCodes.interrupted]: "interrupted by SIGINT; standard error says what is in doubt",
   [exitCodes.terminated]: "interrupted by SIGTERM; likewise",
 };

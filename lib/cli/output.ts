@@ -2,6 +2,7 @@
 
 import { BatchInDoubtError } from "../client/batch-outcome.ts";
 import { ProblemError, RequestError } from "../client/client-errors.ts";
+import { configNumberRows } from "../protocol/log-config.ts";
 import { InterruptedError } from "./interruption.ts";
 
 export type OutputFormat = "text" | "json";
@@ -84,19 +85,25 @@ const COMMAND_WORDS: readonly (readonly [RegExp, string])[] = [
   [/\/path\/log is no log name\b/g, "the log's name is refused"],
   [/\/path\/id\b/g, "the ledger's id"],
   [/\/body\/seq_num\b/g, "--to"],
-  [/\/body\/segment_bytes_max\b/g, "--segment-bytes"],
   [/\/body\/replication\b(?!\/)/g, "the quorum sizes"],
   [/(\/body\/replication\/|\b)ensemble_size\b|\bensembleSize\b/g, "--ensemble"],
   [/(\/body\/replication\/|\b)write_quorum\b|\bwriteQuorum\b/g, "--write-quorum"],
   [/(\/body\/replication\/|\b)ack_quorum\b|\backQuorum\b/g, "--ack-quorum"],
   [/(\/body\/replication\/|\b)min_regions\b|\bminRegions\b/g, "--min-regions"],
   [/\breplication\.(?=--)/g, ""],
-  [/\bsegment_bytes_max\b/g, "--segment-bytes"],
-  [/\bsegment_age_max_ms is (\d+), not (\d+)\b/g, "--segment-age is $1 ms, not $2 ms"],
+  ...configNumberRows.flatMap(([, row]) => numberWords(row)),
   [/\bpreferred_region\b/g, "--prefer"],
   [/\bdigest is\b/g, "--digest is"],
   [/\bmatch_seq_num\b/g, "--match-seq-num"],
 ];
+
+/** A number is in the units of the wire, which are said where the flag has others. */
+function numberWords({ wire, flag, unitsPerFlag }: (typeof configNumberRows)[number][1]) {
+  const [name = flag] = flag.split(" ");
+  const inMs = [new RegExp(`(?<=\\b${wire} is [^;]*)\\b\\d+\\b`, "g"), "$& ms"] as const;
+  const named = [new RegExp(`(/body/|\\b)${wire}\\b`, "g"), name] as const;
+  return unitsPerFlag === 1 ? [named] : [inMs, named];
+}
 
 function wordsOf(error: unknown): string {
   const message = messageOf(error);

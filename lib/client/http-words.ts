@@ -1,7 +1,6 @@
 /** What a request says to the network, and what that says back: paths, queries, words. */
 import type { SideEffects } from "../protocol/errors.ts";
 import { NoAnswerError, NotSentError, type RequestError } from "./client-errors.ts";
-import type { WireFormat } from "./log-client.ts";
 
 export interface RequestFields {
   readonly method: "GET" | "PUT" | "POST" | "PATCH" | "DELETE";
@@ -135,3 +134,5 @@ export interface HttpRequest {
   readonly body?: string;
   readonly signal: AbortSignal;
 }
+
+export type WireFormat = "utf8" | "base64";

@@ -30,6 +30,7 @@ import {
   logPath,
   type RequestFields,
   regionPath,
+  type WireFormat,
 } from "./http-words.ts";
 
 export interface LogClientOptions extends Omit<ExchangeOptions, "timeoutMs"> {
@@ -37,7 +38,6 @@ export interface LogClientOptions extends Omit<ExchangeOptions, "timeoutMs"> {
   readonly timeoutMs?: number;
 }
 
-export type WireFormat = "utf8" | "base64";
 export type Consistency = "strong" | "local";
 
 /** Where a read begins: a seq_num, or what else the surface knows to find. */

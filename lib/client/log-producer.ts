@@ -15,8 +15,8 @@
  *    batch whose place is taken is not in the log, and none of its copies gets there any more.
  */
 import type { AppendAckJson } from "../api/append-wire.ts";
+import { Age } from "../protocol/deadline.ts";
 import { appendLimits } from "../protocol/log/records/append-limits.ts";
-import { isWithin, type Moment, momentNow } from "../protocol/moment.ts";
 import { BatchInDoubtError, type BatchOutcome } from "./batch-outcome.ts";
 import { hasProblemCode, type ProblemError, RequestError } from "./client-errors.ts";
 import { HOST_CLOCKS } from "./host-clocks.ts";
@@ -61,9 +61,9 @@ export class LogProducer {
 
   async #append(records: readonly Uint8Array[], at: number | undefined): Promise<BatchOutcome> {
     const retries = new Retries(this.fields);
-    let inDoubt: Moment | undefined;
+    let inDoubt: Age | undefined;
     for (;;) {
-      const sentAt = momentNow(HOST_CLOCKS);
+      const sentAt = new Age(HOST_CLOCKS);
       try {
         const ack = await this.#send(records, at, retries.requestMs);
         this.#seq += records.length;
@@ -99,9 +99,9 @@ export class LogProducer {
   }
 
   /** K4. Whether the log knows of the batch if it was recorded at that time. */
-  #isRemembered(recordedAt: Moment | undefined): boolean {
+  #isRemembered(recordedAt: Age | undefined): boolean {
     if (recordedAt === undefined || this.#seq > 0) return true; // Else the log tells of a gap.
-    return isWithin(HOST_CLOCKS, recordedAt, appendLimits.producerWindowMs);
+    return recordedAt.isWithin(appendLimits.producerWindowMs);
   }
 
   #wasForgotten(error: RequestError): error is ProblemError {

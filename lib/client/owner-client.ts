@@ -5,7 +5,8 @@
  */
 import type { AppendAckJson, AppendJson } from "../api/append-wire.ts";
 import { hasProblemCode, RequestError } from "./client-errors.ts";
-import type { LogClient, WireFormat } from "./log-client.ts";
+import type { WireFormat } from "./http-words.ts";
+import type { LogClient } from "./log-client.ts";
 
 /** The owner may change while it is asked for; after so many refusals the home region forwards. */
 const REFUSALS_MAX = 3;

@@ -1,5 +1,5 @@
 /** Record bytes in the wire's two forms. */
-import type { WireFormat } from "./log-client.ts";
+import type { WireFormat } from "./http-words.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 

@@ -17,6 +17,7 @@ import type {
   SegmentCompletion,
   SegmentItem,
 } from "../protocol/items.ts";
+import { configNumbersFrom } from "../protocol/log-config.ts";
 import type { ItemCodec } from "./item-codec.ts";
 import type { JsonFields, JsonObject } from "./json-fields.ts";
 import { decodeReplication, encodeReplication } from "./ledger-format.ts";
@@ -89,8 +90,7 @@ function encodeConfig(config: LogConfig): JsonObject {
   return {
     replication: encodeReplication(config.replication),
     digest: config.digest,
-    segmentBytesMax: config.segmentBytesMax,
-    ...(config.segmentAgeMaxMs === undefined ? {} : { segmentAgeMaxMs: config.segmentAgeMaxMs }),
+    ...configNumbersFrom((name) => config[name]),
   };
 }
 
@@ -98,8 +98,9 @@ function decodeConfig(fields: JsonFields): LogConfig {
   return {
     replication: fields.object("replication", decodeReplication),
     digest: fields.oneOf("digest", ["crc32", "hmac-sha256"]),
-    segmentBytesMax: fields.integer("segmentBytesMax", 1),
-    ...(fields.has("segmentAgeMaxMs") ? { segmentAgeMaxMs: fields.integer("segmentAgeMaxMs", 1) } : {}),
+    ...configNumbersFrom((name, { isStoredAlways }) =>
+      isStoredAlways || fields.has(name) ? fields.integer(name, 1) : undefined,
+    ),
   };
 }
 

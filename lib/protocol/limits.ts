@@ -1,11 +1,13 @@
 /** Every bound of the protocol, its unit and its reason. Their relations are asserted on load. */
 import { assert } from "./assert.ts";
-import { PRODUCERS_BYTES_MAX } from "./log/records/append-limits.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/** Bytes that one entry may spend on producers: what append-limits.ts adds up, rounded up. */
+const ENTRY_PRODUCERS_BYTES_MAX = 1_600_000;
 
 export const limits = {
   // Records and batches (design section 5)
@@ -20,7 +22,9 @@ export const limits = {
    * Bytes of an entry's payload: a full batch and the record set's own framing (at most 32 bytes a record, 16
    * a header), and what an entry says of producers.
    */
-  entryPayloadBytesMax: MIB + 1_000 * (32 + 64 * 16) + PRODUCERS_BYTES_MAX + 64,
+  entryPayloadBytesMax: MIB + 1_000 * (32 + 64 * 16) + ENTRY_PRODUCERS_BYTES_MAX + 64,
+  /** Of it, what may be said of producers. */
+  entryProducersBytesMax: ENTRY_PRODUCERS_BYTES_MAX,
 
   // Ledger writer
   /** Adds of one writer that are not yet acknowledged: bounds memory and what recovery must read. */

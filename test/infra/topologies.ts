@@ -6,8 +6,9 @@ import { App } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { addDeployment, demandSolutionsChecks } from "../../lib/infra/deployment.ts";
+import { parseTopology } from "../../lib/infra/topology/read-topology.ts";
 import { zonePrefix } from "../../lib/infra/topology/region-sets.ts";
-import { parseTopology, type Topology } from "../../lib/infra/topology/topology.ts";
+import type { Topology } from "../../lib/infra/topology/topology.ts";
 
 export const five = ["us-east-1", "us-east-2", "us-west-2", "eu-west-1", "eu-central-1"];
 

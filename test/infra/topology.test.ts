@@ -2,10 +2,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it, test } from "vitest";
 import { environmentSize } from "../../lib/infra/topology/environment-size.ts";
+import { readTopology, TopologyError } from "../../lib/infra/topology/read-topology.ts";
 import { nearestFirst, regionSets, zonePrefix } from "../../lib/infra/topology/region-sets.ts";
 import { storageClassWarnings } from "../../lib/infra/topology/storage-class.ts";
 import { survivableLosses } from "../../lib/infra/topology/survivable-losses.ts";
-import { readTopology, type Topology, TopologyError } from "../../lib/infra/topology/topology.ts";
+import type { Topology } from "../../lib/infra/topology/topology.ts";
 import { five, home, parsed, strong, topologyOf, withWitness } from "./topologies.ts";
 
 /** Loose on purpose: what tests spoil is no topology any more. */

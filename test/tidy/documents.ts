@@ -53,6 +53,51 @@ export function documentPaths(files: readonly SourceFile[]): string[] {
   });
 }
 
+/** Source files that a document names by the end of their path, such as `ledger/write-back.ts`. */
+export function documentFileNames(files: readonly SourceFile[]): string[] {
+  return documents(files).flatMap((document) =>
+    [...document.text.matchAll(/(?<![\w./-])(?:\.\.\/)*([\w./-]+\.(?:ts|mjs))\b/g)]
+      .map(([, name = ""]) => name)
+      .filter((name) => !files.some(({ path }) => path === name || path.endsWith(`/${name}`)))
+      .map((name) => `${document.path}: names ${name}, which no path ends with`),
+  );
+}
+
+const WHERE = "## Where is what";
+
+/**
+ * Rows of the architecture's table of places: a question, then symbols and files in code. Each file is there,
+ * and each symbol, `Class.member` too, stands in one of the files of its row.
+ */
+export function whereIsWhat(files: readonly SourceFile[]): string[] {
+  const document = files.find((file) => file.path === "docs/ARCHITECTURE.md")?.text ?? "";
+  const [, section] = document.split(`${WHERE}\n`);
+  if (section === undefined) return [`docs/ARCHITECTURE.md: has no heading "${WHERE}"`];
+  const rows = (section.split(/^## /m)[0] ?? "").split("\n").filter((line) => line.startsWith("| "));
+  return rows.slice(1).flatMap((row) => {
+    const [, question = "", ...cells] = row.split("|").map((cell) => cell.trim());
+    if (/^-+$/.test(question)) return [];
+    const named = [...cells.join(" ").matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
+    const paths = named.filter((name) => name.includes("/"));
+    const there = files.filter(({ path }) => paths.includes(path));
+    const at = `docs/ARCHITECTURE.md: "${question}"`;
+    return [
+      ...(paths.length === 0 ? [`${at} names no file`] : []),
+      ...paths.filter((path) => !there.some((file) => file.path === path)).map((path) => `${at}: no ${path}`),
+      ...named
+        .filter((name) => !name.includes("/") && !there.some((file) => declares(file.text, name)))
+        .map((symbol) => `${at}: ${symbol} is not in ${paths.join(", ")}`),
+    ];
+  });
+}
+
+function declares(text: string, symbol: string): boolean {
+  const [owner = "", member] = symbol.split(".");
+  const declared = new RegExp(`\\b(?:function|class|const|interface|type)\\s+${owner}\\b`).test(text);
+  if (member === undefined || !declared) return declared;
+  return new RegExp(`^\\s+(?:static |async |readonly |get )*#?${member}\\b\\s*[(<=:?]`, "m").test(text);
+}
+
 /** A decision's file and heading have one number, which no other has, and the architecture lists it. */
 export function decisionNumbers(files: readonly SourceFile[]): string[] {
   const architecture = files.find((file) => file.path === "docs/ARCHITECTURE.md")?.text ?? "";

@@ -65,7 +65,7 @@ const table: readonly (readonly [folder: string, row: Row])[] = [
     "lib/cli",
     {
       // Placement is tried on topologies that need not exist, so there is no server to ask.
-      files: ["lib/api", "lib/client", "lib/local", "lib/protocol/placement"],
+      files: ["lib/api", "lib/client", "lib/local", "lib/protocol/placement", "lib/protocol/log-config.ts"],
       packages: ["commander"],
       node: true,
     },

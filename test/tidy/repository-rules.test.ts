@@ -4,7 +4,16 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { decisionNumbers, documentLinks, documentPaths, scriptPaths } from "./documents.ts";
+import {
+  decisionNumbers,
+  documentFileNames,
+  documentLinks,
+  documentPaths,
+  scriptPaths,
+  whereIsWhat,
+} from "./documents.ts";
+import { paragraphLengths } from "./paragraphs.ts";
+import { picturesInComments, picturesInDocuments } from "./pictures.ts";
 import { deadFiles, type TestOnly } from "./reachability.ts";
 import { ownEnvironment, readRepository, type SourceFile } from "./repository.ts";
 import { foreignWords, machinePaths, unfinishedMarks } from "./wording.ts";
@@ -70,6 +79,93 @@ describe("dead files", () => {
       [],
     );
     expect(judge({ "test/main.ts": "", ".ci/run": "node test/main.ts" })).toEqual([]);
+  });
+});
+
+describe("places that documents name", () => {
+  const code = {
+    "lib/a/b.ts": "export class Reader {\n  async read(): Promise<void> {}\n}\n\nexport function find() {}\n",
+  };
+
+  test("by the end of a path are there", () => {
+    const judge = (text: string) => documentFileNames(filesOf({ ...code, "docs/X.md": text }));
+    expect(judge("`a/b.ts`, b.ts and ../lib/a/b.ts")).toEqual([]);
+    expect(judge("`c/b.ts`")).toEqual(["docs/X.md: names c/b.ts, which no path ends with"]);
+  });
+
+  const table = (...rows: string[]) =>
+    whereIsWhat(
+      filesOf({
+        ...code,
+        "docs/ARCHITECTURE.md": ["## Where is what", "", "| what | where |", "| --- | --- |", ...rows].join(
+          "\n",
+        ),
+      }),
+    );
+
+  test("in the table of places have what is looked for", () => {
+    expect(table("| reading | `Reader.read`, `find` in `lib/a/b.ts` |")).toEqual([]);
+    expect(table("| reading | `Reader.write` in `lib/a/b.ts` |")).toHaveLength(1);
+    expect(table("| reading | `Writer` in `lib/a/b.ts` |")).toHaveLength(1);
+    expect(table("| reading | `Reader` in `lib/a/c.ts` |")).toHaveLength(2);
+    expect(table("| reading | `Reader` |")).not.toEqual([]);
+    expect(whereIsWhat(filesOf(code))).toHaveLength(1);
+  });
+});
+
+describe("paragraphs of documents", () => {
+  const words = (count: number) => Array.from({ length: count }, () => "word").join(" ");
+  const judge = (text: string, path = "README.md") => paragraphLengths(filesOf({ [path]: text }));
+
+  test("have 150 words at most, however their lines are broken", () => {
+    expect(judge(`# Title\n\n${words(150)}\n`)).toEqual([]);
+    expect(judge(`# Title\n\n${words(100)}\n${words(51)}\n`)).toEqual([
+      "README.md:3: a paragraph of 151 words, at most 150",
+    ]);
+  });
+
+  test("are each item of a list and each row of a table; code is none", () => {
+    const long = words(140);
+    expect(judge(`- ${long}\n- ${long}\n1. ${long}\n  - ${long}\n\n| ${long} |\n| ${long} |\n`)).toEqual([]);
+    expect(judge(`- ${long}\n  ${long}\n`)).toHaveLength(1);
+    expect(judge(`\`\`\`sh\n${words(151)}\n\`\`\`\n`)).toEqual([]);
+    expect(judge(words(151), "lib/a.ts")).toEqual([]);
+  });
+});
+
+describe("pictures", () => {
+  const inDocument = (text: string) => picturesInDocuments(filesOf({ "docs/adr/0001-x.md": text }));
+
+  test.each([
+    "The caller is told so.",
+    "A read tells how long it took.",
+    "Whoever reads it knows.",
+    "The writer lets go of it.",
+    "It ends by and by.",
+    "Its writer went on unawares.",
+    "A token tells two holders apart.",
+    "Nobody waits for it.",
+    "Who writes it is fenced.",
+    "It is fenced; who writes it learns so.",
+  ])("%s is refused", (text) => {
+    expect(inDocument(text)).toHaveLength(1);
+  });
+
+  test.each([
+    "The caller gets an answer.",
+    "The process who froze.",
+    "`leases-tell-tails` and `whoever`.",
+    "Who writes it?",
+    "```ts\nwhoever();\n```",
+  ])("%s is let pass", (text) => {
+    expect(inDocument(text)).toEqual([]);
+  });
+
+  test("in code stand in comments only", () => {
+    const code = '/** Whoever reads. */\nconst whoever = "told"; // is told\n// `told`\n';
+    expect(
+      picturesInComments(filesOf({ "lib/a.ts": code })).map((one) => one.split(" is a picture")[0]),
+    ).toEqual(['lib/a.ts:1: "Whoever"', 'lib/a.ts:2: "is told"']);
   });
 });
 

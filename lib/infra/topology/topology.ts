@@ -1,13 +1,8 @@
-/**
- * The topology file: what is deployed where. It is read and checked whole before there is any construct, so
- * that a mistake is told in the file's own words and not by a stack that failed half way.
- */
+/** The topology file: what is deployed where, as one schema and the types that follow from it. */
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { responseTransfers, storageClasses } from "../../environment.ts";
 import { storageClassRefusal } from "./storage-class.ts";
-import { topologyFaults } from "./topology-faults.ts";
 
 /** CloudWatch keeps logs for one of these numbers of days. */
 const retentionDays = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 3653];
@@ -41,7 +36,7 @@ const preset = z.union([
   z.strictObject({ ensembleSize: size, writeQuorum: size, ackQuorum: size, minRegions: size }),
 ]);
 
-const schema = z.strictObject({
+export const topologySchema = z.strictObject({
   format: z.literal(1),
   /** What every name begins with; another prefix is another deployment. */
   namePrefix: z
@@ -84,54 +79,7 @@ const schema = z.strictObject({
   logLevel: z.enum(["debug", "info", "warn", "error"]),
 });
 
-export type Topology = z.infer<typeof schema>;
+export type Topology = z.infer<typeof topologySchema>;
 export type TopologyRegion = Topology["regions"][number];
 export type TopologyBookie = TopologyRegion["bookies"][number];
 export type TopologyPreset = Topology["presets"][number];
-
-/** The topology is not one that can be deployed; the message lists everything that is wrong with it. */
-export class TopologyError extends Error {
-  override readonly name = "TopologyError";
-}
-
-/** Throws TopologyError. */
-export function readTopology(path: string): Topology {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    throw new TopologyError(
-      `the topology file ${path} cannot be read (${error instanceof Error ? error.message : error}); name ` +
-        "another with --context topology=<path>",
-    );
-  }
-  return parseTopology(text, path);
-}
-
-/** Throws TopologyError. */
-export function parseTopology(text: string, path: string): Topology {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    throw refused(path, [`is no JSON: ${error instanceof Error ? error.message : error}`]);
-  }
-  const { success, data, error } = schema.safeParse(json);
-  if (!success) throw refused(path, error.issues.flatMap(wordsOf));
-  const faults = topologyFaults(data);
-  if (faults.length > 0) throw refused(path, faults);
-  return data;
-}
-
-function refused(path: string, faults: readonly string[]): TopologyError {
-  return new TopologyError([`${path} is no topology to deploy:`, ...faults].join("\n  - "));
-}
-
-function wordsOf(issue: z.core.$ZodIssue): readonly string[] {
-  const at = issue.path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("");
-  const where = at.replace(/^\./, "") || "the file";
-  if (issue.code === "invalid_union" && issue.path[0] === "presets") {
-    return [`${where}: neither a preset's name nor { ensembleSize, writeQuorum, ackQuorum, minRegions }`];
-  }
-  return [`${where}: ${issue.message}`];
-}

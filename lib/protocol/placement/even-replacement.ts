@@ -8,8 +8,14 @@
  */
 import { present } from "../assert.ts";
 import { waterFill } from "./region-counts.ts";
-import type { RegionReplacement, ReplacedRegions } from "./replacement-regions.ts";
-import { addToCounts, keepsCeilings, UNRESOLVED, type WindowCounts } from "./ring-windows.ts";
+import {
+  addToCounts,
+  keepsCeilings,
+  type RegionReplacement,
+  type ReplacedRegions,
+  UNRESOLVED,
+  type WindowCounts,
+} from "./ring-windows.ts";
 
 /** `ceilings` bound load(j) of the one window there is. */
 export function replaceEvenly(

@@ -15,8 +15,8 @@ import { isKnownRegion, UNKNOWN_REGION } from "./known-region.ts";
 import { fewestQuarantined } from "./last-resort.ts";
 import { LedgerTurn } from "./ledger-turn.ts";
 import type { PlacementAnswer, PlacementRefusal, ReplacementRequest } from "./placement.ts";
-import { type ReplacedRegions, replaceRegions } from "./replacement-regions.ts";
-import { UNRESOLVED } from "./ring-windows.ts";
+import { replaceRegions } from "./replacement-regions.ts";
+import { type ReplacedRegions, UNRESOLVED } from "./ring-windows.ts";
 import {
   countByRegion,
   describeCounts,

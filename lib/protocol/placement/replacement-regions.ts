@@ -11,32 +11,14 @@
  *    as each bookie stands in Qw windows, all windows together bear Qw times what the whole ring has in its
  *    fullest regions, which is least where counts are as even as can be (C2).
  */
-import type { Replication } from "../replication.ts";
 import { replaceEvenly } from "./even-replacement.ts";
 import { sumOfLargest, waterFill } from "./region-counts.ts";
 import { type Ceilings, type Effort, legalCeilings, ringLoads, searchRing } from "./ring-search.ts";
-import { type Ring, UNPLACED, windowCounts } from "./ring-windows.ts";
+import { type RegionReplacement, type ReplacedRegions, UNPLACED, windowCounts } from "./ring-windows.ts";
 
 /** Steps of the search among failed positions, and of the one that opens others too: 0.2 s of a core. */
 const stepsMax = 20_000;
 const stepsWithOthersMax = 50_000;
-
-export interface RegionReplacement {
-  /** The region at each position, the failed ones' included. */
-  readonly ring: Ring;
-  readonly failed: readonly number[];
-  readonly replication: Replication;
-  /** Bookies that each known region has to give, in order of preference among equals. */
-  readonly spare: readonly number[];
-  readonly spareUnresolved: number;
-  readonly othersMayLeave: boolean;
-}
-
-export interface ReplacedRegions {
-  readonly ring: Ring;
-  /** Positions that get another bookie: those that failed, and others if they may leave. */
-  readonly positions: readonly number[];
-}
 
 export function replaceRegions(wanted: RegionReplacement): ReplacedRegions | undefined {
   const { ring, replication, spare } = wanted;

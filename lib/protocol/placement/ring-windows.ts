@@ -72,3 +72,20 @@ export function heaviestLoad(
   }
   return heaviest;
 }
+
+export interface RegionReplacement {
+  /** The region at each position, the failed ones' included. */
+  readonly ring: Ring;
+  readonly failed: readonly number[];
+  readonly replication: Replication;
+  /** Bookies that each known region has to give, in order of preference among equals. */
+  readonly spare: readonly number[];
+  readonly spareUnresolved: number;
+  readonly othersMayLeave: boolean;
+}
+
+export interface ReplacedRegions {
+  readonly ring: Ring;
+  /** Positions that get another bookie: those that failed, and others if they may leave. */
+  readonly positions: readonly number[];
+}

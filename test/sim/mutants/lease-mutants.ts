@@ -104,7 +104,7 @@ if (segment?.failure !== undefined) return;`,
   },
   {
     name: "one-tenure-for-all-entries",
-    breaks: "S25, rule 20: the content tells two holders apart",
+    breaks: "S25, rule 20: the content distinguishes two holders",
     patches: [
       {
         in: "WriterTenure.startOf",

@@ -117,7 +117,7 @@ return { kind: "write", item: { ...item, ledgerId: segment.ledgerId, completion 
   },
   {
     name: "an-old-replica-says-that-a-log-is-not-there",
-    breaks: "rule 33: not found is told of a consistent read",
+    breaks: "rule 33: not found comes from a consistent read",
     patches: [
       {
         in: "findLog",
@@ -159,7 +159,7 @@ return { kind: "write", item: { ...item, ledgerId: segment.ledgerId, completion 
   },
   {
     name: "mismatch-before-its-turn",
-    breaks: "B3: a mismatch is told after the appends before it",
+    breaks: "B3: a mismatch is answered after the appends before it",
     patches: [
       {
         in: "ActiveSegment.offer",

@@ -53,7 +53,7 @@ return { owner: to, epoch: (now.epoch ?? 0) + 1 } as never;`,
       },
       {
         in: "boundedOpening",
-        from: "!isWithin(ports.clock, begun, timeoutMs) || holdsPen?.() === false",
+        from: "begun.isOlder(timeoutMs) || holdsPen?.() === false",
         to: "holdsPen?.() === false",
       },
     ],

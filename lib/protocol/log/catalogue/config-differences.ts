@@ -2,7 +2,7 @@
 import { FencelineError } from "../../errors.ts";
 import type { Region } from "../../ids.ts";
 import type { LogConfig, LogItem } from "../../items.ts";
-import { limits } from "../../limits.ts";
+import { wireNumbers } from "../../log-config.ts";
 
 export interface ConfigDifference {
   /** As a creation names it, such as `replication.ack_quorum`. */
@@ -18,9 +18,10 @@ export function refuseDifferences(
   config: LogConfig,
   preferred: Region | undefined,
 ): void {
-  const existing = fieldsOf(found.config);
-  const differences = Object.entries(fieldsOf(config)).flatMap(([field, given]): ConfigDifference[] => {
-    const is = existing[field] ?? null;
+  const [existing, wanted] = [fieldsOf(found.config), fieldsOf(config)];
+  const fields = new Set([...Object.keys(wanted), ...Object.keys(existing)]);
+  const differences = [...fields].flatMap((field): ConfigDifference[] => {
+    const [is, given] = [existing[field] ?? null, wanted[field] ?? null];
     return is === given ? [] : [{ field, existing: is, given }];
   });
   if (preferred !== undefined && preferred !== found.preferredRegion) {
@@ -41,14 +42,13 @@ export function refuseDifferences(
 }
 
 function fieldsOf(config: LogConfig): Readonly<Record<string, string | number>> {
-  const { replication, digest, segmentBytesMax, segmentAgeMaxMs } = config;
+  const { replication, digest } = config;
   return {
     "replication.ensemble_size": replication.ensembleSize,
     "replication.write_quorum": replication.writeQuorum,
     "replication.ack_quorum": replication.ackQuorum,
     "replication.min_regions": replication.minRegions,
     digest,
-    segment_bytes_max: segmentBytesMax,
-    segment_age_max_ms: segmentAgeMaxMs ?? limits.segmentAgeMaxMsDefault,
+    ...wireNumbers(config),
   };
 }

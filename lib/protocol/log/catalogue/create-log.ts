@@ -8,6 +8,7 @@ import { type LogIncarnation, type LogName, newLogIncarnation, type Region } fro
 import { directoryKey, type LogConfig, type LogItem, logKey, logNameKey } from "../../items.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { limits } from "../../limits.ts";
+import { configNumberRows } from "../../log-config.ts";
 import type { LogAdmission } from "../../placement/admit-log.ts";
 import type { Replication } from "../../replication.ts";
 import { removeItem, updateItem } from "../../update-item.ts";
@@ -174,7 +175,8 @@ async function readLog(ports: CreatePorts, log: LogIncarnation): Promise<LogItem
   return item?.kind === "log" ? item : undefined;
 }
 
-function checkConfig({ replication, segmentBytesMax, segmentAgeMaxMs }: LogConfig): void {
+function checkConfig(config: LogConfig): void {
+  const { replication } = config;
   if (!isOrdered(replication)) {
     throw new FencelineError("invalid_request", {
       message:
@@ -182,18 +184,12 @@ function checkConfig({ replication, segmentBytesMax, segmentAgeMaxMs }: LogConfi
         `${JSON.stringify(replication)}; correct them or use a preset`,
     });
   }
-  if (segmentAgeMaxMs !== undefined && !(Number.isSafeInteger(segmentAgeMaxMs) && segmentAgeMaxMs >= 1)) {
+  for (const [name, row] of configNumberRows) {
+    const { [name]: value = row.default } = config;
+    if (value === undefined || (Number.isSafeInteger(value) && value >= 1)) continue;
+    const usual = row.default === undefined ? "it may be left out" : `${row.default} is the default`;
     throw new FencelineError("invalid_request", {
-      message:
-        `the age of a segment is a whole number of ms from 1, got ${segmentAgeMaxMs}; ` +
-        `${limits.segmentAgeMaxMsDefault} is the default`,
-    });
-  }
-  if (!Number.isSafeInteger(segmentBytesMax) || segmentBytesMax < 1) {
-    throw new FencelineError("invalid_request", {
-      message:
-        `segment bytes are an integer from 1, got ${segmentBytesMax}; ` +
-        `${limits.segmentBytesMaxDefault} is the default`,
+      message: `${row.wire} is a whole number from 1, got ${value}; ${usual}`,
     });
   }
 }

@@ -12,7 +12,9 @@
  * X4 Waits are measured on the observer's own clock: an expiry further ahead than the longest lease counts
  *    as expired, and so does one that was watched for a whole lease without change.
  */
+
 import type { Clock } from "../../clock.ts";
+import { Age } from "../../deadline.ts";
 import { FencelineError } from "../../errors.ts";
 import {
   type BookieId,
@@ -59,7 +61,7 @@ export async function acquireLease(
   holder: string,
 ): Promise<AcquiredLease> {
   const { clock, random } = ports;
-  const giveUpAtMs = clock.monotonicMs() + limits.leaseWaitMs;
+  const begun = new Age(clock);
   const sent = new Set<WriteToken>();
   const watch = new LeaseWatch(clock);
   while (true) {
@@ -72,7 +74,7 @@ export async function acquireLease(
     } else {
       await want(ports, log, found);
     }
-    if (clock.monotonicMs() >= giveUpAtMs) throw heldByAnother(log, found);
+    if (begun.isOlder(limits.leaseWaitMs)) throw heldByAnother(log, found);
     await pause(clock, limits.leasePollMs + randomBelow(random, limits.leasePollMs));
   }
 }

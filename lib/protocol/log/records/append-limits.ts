@@ -1,5 +1,6 @@
 /** Bounds of idempotent appends and of group commit, each with its unit and its reason. */
 import { assert } from "../../assert.ts";
+import { limits } from "../../limits.ts";
 
 export const appendLimits = {
   // Senders: producers, and idempotency keys
@@ -41,6 +42,7 @@ const BATCHES_MAX = 1_000;
 export const PRODUCERS_BYTES_MAX =
   SNAPSHOT_HEAD_BYTES + appendLimits.producersMax * SNAPSHOT_BYTES + BATCHES_MAX * BATCH_BYTES;
 
+assert(PRODUCERS_BYTES_MAX <= limits.entryProducersBytesMax, "what is said of producers fits an entry");
 assert(appendLimits.groupEntriesInFlight >= 1, "an append is sent at once while nothing is in flight");
 assert(appendLimits.producerWindowMs < appendLimits.producerKeepMs, "the window is kept");
 assert(appendLimits.producerBatchesMax >= 1, "the last batch of a producer is remembered");
