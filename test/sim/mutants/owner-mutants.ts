@@ -57,4 +57,17 @@ this.#answered(log.log, owner);`,
     ],
     profiles: OWNERS,
   },
+  {
+    name: "the-last-entrys-producers-are-forgotten",
+    breaks: "rule 47: the table of producers is restored through the last entry",
+    patches: [
+      {
+        in: "producersIn",
+        file: "segment-end.ts",
+        from: "ledger.lastEntry",
+        to: "Math.max(producersAt, ledger.lastEntry - 1) as EntryId",
+      },
+    ],
+    profiles: ["hand-off", "owners", "transfers", "combined"],
+  },
 ];
