@@ -3,7 +3,8 @@ import { FencelineError } from "../../errors.ts";
 import type { Region, SeqNum } from "../../ids.ts";
 import type { AppendRequest } from "../operations.ts";
 import { appendLimits } from "../records/append-limits.ts";
-import type { PlacedBatch } from "./place-appends.ts";
+import type { RecordPosition } from "../records/record.ts";
+import type { PendingAppend } from "./pending-append.ts";
 
 /**
  * Nothing of the append was sent, or it is certainly not recorded: whatever the cause did, this append did
@@ -17,7 +18,7 @@ export function withoutEffect(cause: FencelineError): FencelineError {
 /** It may be recorded. Names the regions that answered, as far as the cause knows. */
 export function unknownOutcome(
   logName: string,
-  { append, start }: Pick<PlacedBatch, "append" | "start">,
+  { append, start }: { readonly append: PendingAppend; readonly start: RecordPosition },
   cause: FencelineError | undefined,
 ): FencelineError {
   const repeated =
