@@ -18,6 +18,8 @@ export class RegionLeaseStores {
     return {
       read: async (log) => await (await opened).read(log),
       write: async (log, expected, lease, token) => await (await opened).write(log, expected, lease, token),
+      readFailures: async (owner) => await (await opened).readFailures(owner),
+      writeFailures: async (...given) => await (await opened).writeFailures(...given),
     };
   }
 

@@ -3,7 +3,6 @@
  * word; a lost reply is settled by the write token (U2), so a ledger is never created twice. A log's ledger
  * is listed for the auditor beside that, and before anybody writes to it.
  */
-
 import { assert } from "../assert.ts";
 import { Age } from "../deadline.ts";
 import { FencelineError } from "../errors.ts";

@@ -34,7 +34,6 @@ import { ownerLimits } from "./ownership/owner-limits.ts";
 import { takeOver, transferDeadline } from "./ownership/transfer-owner.ts";
 import { KnownLedgers } from "./reading/known-ledgers.ts";
 import type { ReaderPorts } from "./reading/log-reader.ts";
-import { recordsAt } from "./reading/read-records.ts";
 import { deleteLog } from "./upkeep/delete-log.ts";
 import { sealLog } from "./upkeep/seal-log.ts";
 import { settleLog } from "./upkeep/settle-log.ts";
@@ -43,7 +42,7 @@ import { trimLog } from "./upkeep/trim-log.ts";
 export class LogAppends implements AppendOperations {
   readonly #names: LogNames;
   readonly #writers: WarmWriters;
-  /** How a mismatched append looks at what stands at its place; it settles nothing. */
+  /** How a trim looks for the tail; each trim settles with a settler of its own. */
   readonly #reader: ReaderPorts;
   readonly #router: AppendRouter;
 
@@ -54,12 +53,8 @@ export class LogAppends implements AppendOperations {
   ) {
     this.#names = new LogNames(ports.metadata);
     this.#router = new AppendRouter(ports);
-    const reader = { ...ports, known: new KnownLedgers(ports) };
-    this.#reader = reader;
-    this.#writers = new WarmWriters(
-      ports.clock,
-      (log) => new LogWriter(ports, log, (...where) => recordsAt(reader, ...where)),
-    );
+    this.#reader = { ...ports, known: new KnownLedgers(ports) };
+    this.#writers = new WarmWriters(ports.clock, (log) => new LogWriter(ports, log));
   }
 
   createLog(name: LogName, config: LogConfig, preferred?: Region): Promise<LogCreation> {
@@ -145,7 +140,7 @@ export class LogAppends implements AppendOperations {
    * answered, the leases are released, and what owners answered is told to the region's other processes.
    */
   async release(): Promise<void> {
-    await Promise.all([this.#writers.release(), this.#router.elsewhere?.calls.told()]);
+    await Promise.all([this.#writers.release(), this.#router.elsewhere?.calls.flush()]);
   }
 
   /** The same for logs that nobody appended to in so long a time: for a process that goes on. */

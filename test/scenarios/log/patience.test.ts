@@ -29,7 +29,13 @@ const NOTHING_SENT = { code: "not_ready", sideEffects: "none", retryable: true }
 const hanging: readonly (readonly [string, (w: LogWorld) => { release(): void }])[] = [
   ["the look-up of the name", (w) => w.faults.hold({ client: "Q", port: "metadata" })],
   ["the look-up of the owner", (w) => w.faults.hold({ client: "Q", port: "metadata", about: w.elections })],
-  ["the lease table, asked for evidence", (w) => w.faults.hold({ client: "Q", port: "lease" })],
+  [
+    "the lease table, asked for evidence",
+    (w) => {
+      w.faults.fail({ client: "Q", port: "region", call: "canOwn" }, "before", 1);
+      return w.faults.hold({ client: "Q", port: "lease" });
+    },
+  ],
   ["the owner, asked whether it can own", (w) => w.faults.hold({ client: "Q", port: "region" })],
 ];
 
@@ -70,7 +76,7 @@ test("F2: what may have been delivered before metadata hung is unknown, and said
     w.faults.hold({ client: "Q", port: "metadata" });
     throw unavailable("no answer");
   });
-  const { error, tookMs } = await impatient(w, q, { producer: { id: "p", epoch: 0, seq: 0 } });
+  const { error, tookMs } = await impatient(w, q, { sender: { id: "p", epoch: 0, seq: 0 } });
   expect(error).toMatchObject({ code: "unknown_outcome", sideEffects: "possible" });
   expect(tookMs).toBeLessThanOrEqual(PATIENCE_MS);
 });

@@ -39,7 +39,7 @@ if (segment?.failure !== undefined) return { kind: "deciding", segment };`,
         to: "",
       },
       {
-        in: "ActiveSegment.#left",
+        in: "ActiveSegment.leave",
         from: "this.#failure !== undefined || this.#inFlight.length > 0 || !this.writer.isClean",
         to: "this.#failure !== undefined",
       },

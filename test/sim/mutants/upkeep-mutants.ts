@@ -56,8 +56,8 @@ return await elect();`,
       },
       {
         in: "isStale",
-        from: "!isWithin(clock, sentAt, limits.ownerFailureGapMaxMs)",
-        to: "sentAt.wallMs < 0",
+        from: "sent.isOlder(limits.ownerFailureGapMaxMs)",
+        to: "sent.isOlder(Number.POSITIVE_INFINITY)",
       },
       {
         in: "boundedOpening",

@@ -37,10 +37,9 @@ import {
 } from "../opening/open-segment.ts";
 import type { OpenedSegment } from "../opening/start-segment.ts";
 import type { AppendRequest } from "../operations.ts";
-import type { RecordsAt } from "../reading/read-records.ts";
 import { ActiveSegment } from "./active-segment.ts";
 import { checkAppend } from "./append-checks.ts";
-import { batchProducer } from "./append-content.ts";
+import { batchSender } from "./append-content.ts";
 import { withoutEffect } from "./append-errors.ts";
 import { decideAppends } from "./decide-appends.ts";
 import { judgeRefusal } from "./judge-refusal.ts";
@@ -74,7 +73,6 @@ export class LogWriter {
   constructor(
     private readonly ports: LogPorts,
     readonly log: LogIdentity,
-    private readonly recordsAt: RecordsAt,
   ) {
     this.#queue = new AppendQueue(log.name);
     this.#lease = new WriterTenure(ports, log);
@@ -97,10 +95,10 @@ export class LogWriter {
   /** `permit`: the owner that the log may be taken over from. Throws if the request is not valid. */
   async append(request: AppendRequest, deadline: Deadline, permit?: TakeoverPermit): Promise<AppendAnswer> {
     const bytes = checkAppend(request, this.ports.clock.nowMs());
-    const producer = batchProducer(this.ports, request);
+    const sender = batchSender(this.ports, request);
     const { clock } = this.ports;
     return await this.#accept(
-      new PendingAppend(clock, this.log.name, deadline, { ...request, bytes, producer, permit }),
+      new PendingAppend(clock, this.log.name, deadline, { ...request, bytes, sender, permit }),
     );
   }
 
@@ -317,8 +315,7 @@ export class LogWriter {
   async #judge(segment: ActiveSegment, refused: RefusedAppend): Promise<void> {
     const { append } = refused;
     try {
-      const found = { tail: segment.tail, recordsAt: this.recordsAt };
-      const verdict = await judgeRefusal(this.ports, this.log, segment.opened, refused, found);
+      const verdict = await judgeRefusal(this.ports, this.log, segment.opened, refused, segment.tail);
       if (verdict.kind === "acknowledged") return append.acknowledge(verdict.ack);
       if (verdict.kind === "refused") return append.fail(verdict.error);
       this.#queue.restart([append]);

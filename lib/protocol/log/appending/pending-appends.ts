@@ -21,7 +21,7 @@ import { type AppendAnswer, failed } from "../log-ports.ts";
 import { notOwner } from "../opening/not-the-writer.ts";
 import type { TakeoverPermit } from "../opening/open-segment.ts";
 import type { AppendAck } from "../operations.ts";
-import type { BatchProducer } from "../records/entry-batches.ts";
+import type { BatchSender } from "../records/entry-batches.ts";
 import type { RecordInput } from "../records/record.ts";
 import { tooManyRestarts } from "./append-errors.ts";
 
@@ -49,8 +49,7 @@ export interface PendingAppendFields {
   /** None: a control entry (rule 14). */
   readonly records: readonly RecordInput[];
   readonly matchSeqNum?: SeqNum;
-  readonly appendToken?: string;
-  readonly producer?: BatchProducer | undefined;
+  readonly sender?: BatchSender | undefined;
   /** Metered bytes of the records. */
   readonly bytes: number;
   /** The owner that the log may be taken over from for this append. */
@@ -60,8 +59,7 @@ export interface PendingAppendFields {
 export class PendingAppend {
   readonly records: readonly RecordInput[];
   readonly matchSeqNum: SeqNum | undefined;
-  readonly appendToken: string | undefined;
-  readonly producer: BatchProducer | undefined;
+  readonly sender: BatchSender | undefined;
   readonly bytes: number;
   readonly permit: TakeoverPermit | undefined;
   /** Never rejects. */
@@ -80,8 +78,7 @@ export class PendingAppend {
   ) {
     this.records = fields.records;
     this.matchSeqNum = fields.matchSeqNum;
-    this.appendToken = fields.appendToken;
-    this.producer = fields.producer;
+    this.sender = fields.sender;
     this.bytes = fields.bytes;
     this.permit = fields.permit;
     this.outcome = new Promise((resolve) => {

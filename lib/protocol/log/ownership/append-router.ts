@@ -10,7 +10,7 @@
  * F1 A forwarded append is served or refused where it arrives, never forwarded again: so is one that prefers
  *    no forwarding.
  * F2 A plain append that may have been delivered is not sent anywhere else: it is answered with
- *    unknown_outcome. One with a producer or a key is tried again, since at most one copy of it counts; what
+ *    unknown_outcome. One with a sender is tried again, since at most one copy of it counts; what
  *    is not an acknowledgement then is answered with unknown_outcome all the same, unless the log is sealed
  *    and rules the batch out. A region that was not heard of lately is asked before an append goes there,
  *    which changes nothing. If it falls silent meanwhile the answer comes then, not when time is up.
@@ -34,7 +34,7 @@ import type { LogIdentity } from "../log-identity.ts";
 import { type AppendAnswer, answerOf, failed, type LogPorts } from "../log-ports.ts";
 import type { AppendRequest } from "../operations.ts";
 import { OwnerCalls } from "./owner-calls.ts";
-import { OwnerEvidence } from "./owner-evidence.ts";
+import { OwnerFailureDetector } from "./owner-failure-detector.ts";
 import { OwnerTransfer } from "./transfer-owner.ts";
 
 /** One append on its way. */
@@ -57,15 +57,15 @@ interface Elsewhere {
 type Step = AppendAnswer | undefined;
 
 export class AppendRouter {
-  readonly #evidence: OwnerEvidence;
+  readonly #detector: OwnerFailureDetector;
   /** Absent: nothing is forwarded, and nothing handed over. */
   readonly elsewhere: Elsewhere | undefined;
 
   constructor(private readonly ports: LogPorts) {
     const { regions } = ports;
-    this.#evidence = new OwnerEvidence(ports.clock);
+    this.#detector = new OwnerFailureDetector(ports);
     if (regions === undefined) return;
-    const calls = new OwnerCalls(ports, regions, this.#evidence);
+    const calls = new OwnerCalls(ports, regions, this.#detector);
     this.elsewhere = { calls, transfer: new OwnerTransfer(ports, calls) };
   }
 
@@ -88,7 +88,7 @@ export class AppendRouter {
     const { log, request, writer, deadline } = routed;
     const { region } = this.ports;
     const lookUp = () => deadline.ask(() => this.lookUp(log));
-    let owner = writer.isWarm ? region : (this.#evidence.ownerOf(log.log) ?? (await lookUp()));
+    let owner = writer.isWarm ? region : (this.#detector.ownerOf(log.log) ?? (await lookUp()));
     while (!deadline.isOver) {
       const isHere = owner === undefined || owner === region;
       const step = isHere
@@ -107,7 +107,7 @@ export class AppendRouter {
   async lookUp(log: LogIdentity): Promise<Region | undefined> {
     const last = await lastItem(this.ports.metadata, log.log, "consistent");
     const owner = last?.kind === "segment" ? last.item.ownerRegion : undefined;
-    this.#evidence.noteOwner(log.log, owner);
+    this.#detector.noteOwner(log.log, owner);
     return owner;
   }
 
@@ -139,7 +139,7 @@ export class AppendRouter {
     deadline.check();
     const permit = takeFrom === undefined ? undefined : { from: takeFrom, deadline };
     const answer = await writer.append(request, deadline, permit);
-    if (answer.kind === "acknowledged") this.#evidence.noteOwner(log.log, answer.ack.ownerRegion);
+    if (answer.kind === "acknowledged") this.#detector.noteOwner(log.log, answer.ack.ownerRegion);
     return answer;
   }
 
@@ -147,7 +147,7 @@ export class AppendRouter {
   async #take(routed: Routed, calls: OwnerCalls, owner: Region): Promise<Step> {
     const answer = await this.#write(routed, owner);
     if (answer.kind !== "not-owner") return answer;
-    if (answer.alive) await routed.deadline.ask(() => calls.lived(routed.log.log, owner));
+    if (answer.alive) await routed.deadline.ask(() => calls.contested(routed.log.log, owner));
     return undefined;
   }
 
@@ -155,7 +155,7 @@ export class AppendRouter {
     const { log, request, deadline } = routed;
     if (request.route === "refuse") return undefined;
     if (calls.isGivenUp(owner)) return await this.#take(routed, calls, owner);
-    if (!this.#evidence.wasHeard(owner)) {
+    if (!this.#detector.wasHeard(owner)) {
       if (await deadline.ask(() => calls.isSilent(log.log, owner))) {
         return await this.#takeOver(routed, calls, owner);
       }
@@ -166,16 +166,16 @@ export class AppendRouter {
     deadline.check();
     let answer: AppendAnswer;
     try {
-      answer = answerOf(await calls.forward(log, owner, request, deadline.leftMs));
+      answer = answerOf(await calls.forward(log, owner, request, deadline));
     } catch (error) {
       if (error instanceof CallDenied) return failed(error); // F5
       if (sideEffectsOf(error) === "none") return await this.#later(deadline);
       routed.doubt = forwardedUnknown(log.name, owner, request, error); // F2
-      return isIdempotent(request) ? await this.#later(deadline) : failed(routed.doubt);
+      return request.sender !== undefined ? await this.#later(deadline) : failed(routed.doubt);
     }
     switch (answer.kind) {
       case "acknowledged":
-        this.#evidence.noteOwner(log.log, answer.ack.ownerRegion);
+        this.#detector.noteOwner(log.log, answer.ack.ownerRegion);
         return answer;
       case "not-owner":
         return undefined;
@@ -191,7 +191,7 @@ export class AppendRouter {
   async #takeOver(routed: Routed, calls: OwnerCalls, owner: Region): Promise<Step> {
     const step = await this.#take(routed, calls, owner);
     if (step?.kind === "acknowledged") {
-      await routed.deadline.ask(() => calls.tookOver(routed.log.log, owner)).catch(() => {});
+      await routed.deadline.ask(() => calls.recordContest(routed.log.log, owner)).catch(() => {});
     }
     return step;
   }
@@ -203,6 +203,3 @@ export class AppendRouter {
     return undefined;
   }
 }
-
-const isIdempotent = ({ producer, idempotencyKey }: AppendRequest): boolean =>
-  producer !== undefined || idempotencyKey !== undefined;
