@@ -1,6 +1,6 @@
 /**
  * Appends to a log as a producer: each batch is in the log once and behind the one before, whatever is lost
- * on the way and whoever else appends.
+ * on the way and whatever other callers append.
  *
  * K1 One batch at a time is under way, in the order of the calls. It is sent again under its own seq until it
  *    is acknowledged, refused, or the patience ends; of all its copies, late ones too, one counts.
@@ -95,7 +95,7 @@ export class LogProducer {
 
   /** K4. Whether the log knows of the batch if it was recorded at that time. */
   #isRemembered(recordedAt: Age | undefined): boolean {
-    if (recordedAt === undefined || this.#seq > 0) return true; // Else the log tells of a gap.
+    if (recordedAt === undefined || this.#seq > 0) return true; // Else the log reports a gap.
     return recordedAt.isWithin(appendLimits.producerWindowMs);
   }
 

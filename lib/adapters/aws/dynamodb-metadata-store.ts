@@ -6,7 +6,7 @@
  * M2 `home`: the home takes every conditional write and every consistent read, and nobody stands in for it: a
  *    condition is checked against the replica that is asked, and another one would let two writers win. Stale
  *    reads are M1's.
- * M3 A write that may have taken effect is not sent to another replica: it rejects, and whoever sent it reads
+ * M3 A write that may have taken effect is not sent to another replica: it rejects, and its caller reads
  *    before writing again (U2).
  */
 
@@ -33,7 +33,7 @@ export interface DynamoDbMetadataFields {
 
 export class DynamoDbMetadataStore implements MetadataStore {
   readonly #all: readonly MetadataReplica[];
-  /** Who takes conditional writes and consistent reads. */
+  /** The replicas that take conditional writes and consistent reads. */
   readonly #deciding: readonly MetadataReplica[];
   readonly #clock: DynamoDbMetadataFields["clock"];
   readonly #failed = new Map<Region, Age>();

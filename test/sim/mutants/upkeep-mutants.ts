@@ -48,8 +48,8 @@ return { owner: to, epoch: (now.epoch ?? 0) + 1 } as never;`,
       },
       {
         in: "isStale",
-        from: "!isWithin(clock, sentAt, limits.ownerFailureGapMaxMs)",
-        to: "sentAt.wallMs < 0",
+        from: "sent.isOlder(limits.ownerFailureGapMaxMs)",
+        to: "sent.isOlder(Number.POSITIVE_INFINITY)",
       },
       {
         in: "boundedOpening",

@@ -25,7 +25,7 @@ import {
   type WriteToken,
 } from "../../ids.ts";
 import type { Version } from "../../items.ts";
-import type { Lease, LedgerTail, OwnerSilence } from "../../lease.ts";
+import type { Lease, LedgerTail } from "../../lease.ts";
 import { limits } from "../../limits.ts";
 import type { LeaseStore, VersionedLease, WriteAnswer } from "../../ports.ts";
 import { type Random, randomBelow } from "../../random.ts";
@@ -167,7 +167,7 @@ async function take(
     wanted: false,
     ...(before?.tail === undefined ? {} : { tail: before.tail }),
     suspects: before?.suspects ?? [],
-    ...afterAcquire(before?.ownerSilence),
+    ...(before?.contest === undefined ? {} : { contest: before.contest }),
   };
   const token = newWriteToken(ports.random);
   sent.add(token);
@@ -249,9 +249,4 @@ function heldByAnother(log: LogIncarnation, found: VersionedLease | undefined): 
     sideEffects: "none",
     details: { phase: "waiting-for-lease", retry_after_ms: limits.leaseRenewAheadMs },
   });
-}
-
-/** What an acquire leaves of it: failures end there, that the owner was found alive does not. */
-export function afterAcquire(silence: OwnerSilence | undefined): Pick<Lease, "ownerSilence"> {
-  return silence?.lived === undefined ? {} : { ownerSilence: { ...silence, failures: 0, recent: [] } };
 }
