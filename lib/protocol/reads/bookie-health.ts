@@ -22,8 +22,8 @@
  *     how long the last stay was.
  * BH7 A bookie that kept others waiting, or whose region is silent, is doubtful for a while unless it
  *     answers. That is no failure, and how often it happened counts for nothing.
- * BH8 A suspect of reads takes new copies last, and a bookie that goes into quarantine becomes a suspect. Only
- *     answers are told apart by who asked: storage may serve reads and refuse writes, or the other way round.
+ * BH8 A suspect of reads takes new copies last, and a bookie that goes into quarantine becomes a suspect.
+ *     Answers alone are kept apart: a storage may serve reads and refuse writes, or the other way round.
  */
 import { assert } from "../assert.ts";
 import { Age, type Clocks } from "../deadline.ts";
