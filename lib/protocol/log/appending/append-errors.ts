@@ -1,5 +1,5 @@
 /** What an append is told when it could not be acknowledged. */
-import { FencelineError } from "../../errors.ts";
+import { FencelineError, withSideEffects } from "../../errors.ts";
 import type { Region } from "../../ids.ts";
 import type { AppendRequest } from "../operations.ts";
 import type { ProducerKind } from "../records/entry-batches.ts";
@@ -10,8 +10,7 @@ import type { PlacedBatch } from "./place-appends.ts";
  * nothing.
  */
 export function withoutEffect(cause: FencelineError): FencelineError {
-  const { message, retryable, details } = cause;
-  return new FencelineError(cause.code, { message, retryable, details, sideEffects: "none", cause });
+  return withSideEffects(cause, "none");
 }
 
 /** It may be recorded. Names the regions that answered, as far as the cause knows. */

@@ -13,7 +13,7 @@
  *    as expired, and so does one that was watched for a whole lease without change.
  */
 import type { Clock } from "../../clock.ts";
-import { FencelineError } from "../../errors.ts";
+import { FencelineError, notReady } from "../../errors.ts";
 import {
   type BookieId,
   type LogIncarnation,
@@ -242,11 +242,8 @@ async function write(
 
 function heldByAnother(log: LogIncarnation, found: VersionedLease | undefined): FencelineError {
   const holder = found === undefined ? "" : ` (${found.lease.holder})`;
-  return new FencelineError("not_ready", {
-    message: `log ${log}: another process of this region writes to it${holder}; try again`,
-    sideEffects: "none",
-    details: { phase: "waiting-for-lease", retry_after_ms: limits.leaseRenewAheadMs },
-  });
+  const message = `log ${log}: another process of this region writes to it${holder}; try again`;
+  return notReady(message, "waiting-for-lease", { details: { retry_after_ms: limits.leaseRenewAheadMs } });
 }
 
 /** What an acquire leaves of it: failures end there, that the owner was found alive does not. */
