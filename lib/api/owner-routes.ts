@@ -1,4 +1,4 @@
-/** Who owns a log, and who should: show, transfer, prefer. Each may be sent again after a lost answer. */
+/** The region that owns a log, or should: show, transfer, prefer. Repeat any after a lost answer. */
 import { logName, region } from "../protocol/ids.ts";
 import type { Ownership } from "../protocol/log/operations.ts";
 import { logAnswer } from "./answers.ts";

@@ -56,7 +56,7 @@ export interface Problem {
   readonly [member: string]: unknown;
 }
 
-/** The request that failed, as far as its problem document tells of it. */
+/** The request that failed, as far as its problem document describes it. */
 export interface FailedRequest {
   readonly requestId: string;
   readonly region: string;
@@ -109,7 +109,7 @@ export function problemResponse(error: unknown, request: FailedRequest): Respons
   return new Response(JSON.stringify(problem), { status: problem.status, headers });
 }
 
-/** Codes that tell no more than that something was silent; which regions were, their cause may know. */
+/** Codes that say no more than that something was silent; which regions were, their cause may know. */
 const VAGUE: ReadonlySet<ProblemCode> = new Set(["unavailable", "unknown_outcome"]);
 
 /** One code for one situation: too few regions, whatever step of the request met it. */
@@ -170,7 +170,7 @@ interface Outcome {
   readonly retry_after_ms?: number;
 }
 
-/** A copy of it may be recorded at any later time, so that no read tells whether it may be sent again. */
+/** A copy of it may be recorded at any later time, so that no read shows whether it may be sent again. */
 const REPETITION =
   "it may also be recorded later, so repeat it only with the match_seq_num, the producer or the " +
   "Idempotency-Key that it had from the first attempt on";

@@ -22,7 +22,7 @@ export function bytesOf(text: string, format: LogFormat, pointer: string): Uint8
   return bytes;
 }
 
-/** The wire's form of bytes that were read; `not_utf8` if the format cannot tell them truly. */
+/** The wire's form of bytes that were read; `not_utf8` if the format cannot spell them exactly. */
 export function textOf(bytes: Uint8Array, format: LogFormat, of: SeqNum): string {
   if (format === "base64") return encodedBase64(bytes);
   try {

@@ -46,7 +46,7 @@ export async function readJson(request: Request, limitBytes: number, remedy: str
   }
 }
 
-/** Where the parser stopped, as far as its message tells: in characters, from 0. */
+/** Where the parser stopped, as far as its message says: in characters, from 0. */
 function positionIn(text: string, message: string): number | undefined {
   const stated = /at position (\d+)/.exec(message)?.[1];
   if (stated !== undefined) return Number(stated);

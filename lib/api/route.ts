@@ -3,7 +3,7 @@
  * document are made from that.
  *
  * R1 A handler sees a request only as the route's schemas let it through. Query, path and headers are checked
- *    in this order; the first that is refused is told.
+ *    in this order; the answer names the first that is refused.
  */
 import { Hono } from "hono";
 import type { TypedResponse } from "hono/types";

@@ -25,9 +25,9 @@ export interface ApiOptions {
   /** Configuration of logs whose creator does not choose one. */
   readonly defaultConfig: LogConfig;
   readonly health: () => Promise<Health>;
-  /** Told of failures that are a defect of the server. Must not throw. */
+  /** Gets each failure that is a defect of the server. Must not throw. */
   readonly onFault?: (error: unknown, requestId: string) => void;
-  /** Told of a failure that its route does not declare. Must not throw. */
+  /** Gets each failure that its route does not declare. Must not throw. */
   readonly onUndeclared?: (route: Route, code: ProblemCode) => void;
 }
 
@@ -99,7 +99,7 @@ function preferences(prefer: string): string[] {
   return prefer.split(",").map((preference) => preference.trim().toLowerCase());
 }
 
-/** Tells who owns the log, which feeds the callers' ownership caches. */
+/** Names the log's owner, which feeds the callers' ownership caches. */
 export function nameOwner(c: ApiContext, owner: Region | undefined, epoch?: SegmentNumber): void {
   if (owner === undefined) return;
   c.header("Log-Owner", epoch === undefined ? owner : `${owner};epoch=${epoch}`);

@@ -23,7 +23,7 @@ export const timingHeader = once(() =>
   }),
 );
 
-/** Tells what an answer cost, if the caller prefers to know. */
+/** Says what an answer cost, if the caller prefers to know. */
 export function timeAnswer(c: ApiContext, prefer: string | undefined, cost: ReadCost | undefined): void {
   if (cost === undefined || !prefers(prefer, "server-timing")) return;
   c.header("Server-Timing", serverTiming(cost));

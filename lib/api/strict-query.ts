@@ -1,4 +1,4 @@
-/** Query strings whose parameters are all known: a misspelt one is refused, and told what there is. */
+/** Query strings whose parameters are all known: a misspelt one is refused, and the refusal lists them. */
 
 import type { core } from "zod/mini";
 import * as z from "zod/mini";

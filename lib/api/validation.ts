@@ -1,4 +1,4 @@
-/** What a schema found wrong with a request, told as: where, the value given, what is allowed. */
+/** What a schema found wrong with a request: where, the value given, what is allowed. */
 import type { core } from "zod/mini";
 import { FencelineError } from "../protocol/errors.ts";
 import { shortened } from "./log-name.ts";

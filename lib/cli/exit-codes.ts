@@ -30,7 +30,7 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** What was named is not there, as far as an answer, or a deployment's outputs, told. */
+/** What was named is not there, as far as an answer, or a deployment's outputs, said. */
 export class NotFoundError extends Error {
   override readonly name = "NotFoundError";
 }

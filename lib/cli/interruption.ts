@@ -1,4 +1,4 @@
-/** A command that is told to stop: by the person at the terminal, or by whoever runs it. */
+/** A command that a signal stops: from the person at the terminal, or from the program that runs it. */
 import { BatchInDoubtError } from "../client/batch-outcome.ts";
 import { AbandonedError, RequestError } from "../client/client-errors.ts";
 
@@ -7,7 +7,7 @@ export const stopSignals = { SIGINT: 130, SIGTERM: 143 } as const;
 
 export type StopSignal = keyof typeof stopSignals;
 
-/** The command stopped because it was told to. As a signal's reason it says by what. */
+/** The command stopped because of a signal. As an abort's reason it says which. */
 export class InterruptedError extends Error {
   override readonly name = "InterruptedError";
 

@@ -82,7 +82,7 @@ async function deleteCommand(client: LogClient, log: string, given: Patience): P
   }
 }
 
-/** Undefined: there is no such log, or it is being deleted already; the deletion will tell which. */
+/** Undefined: there is no such log, or it is being deleted already; the deletion's answer says which. */
 async function presentLife(client: LogClient, log: string): Promise<string | undefined> {
   try {
     return (await client.describeLog(log)).incarnation;

@@ -50,7 +50,7 @@ export function note(streams: Streams, line: string): void {
   streams.stderr.write(`${line}\n`);
 }
 
-/** Tells of a failure, with what to do if that is known; for programs the problem document. */
+/** Reports a failure, with what to do if that is known; for programs the problem document. */
 export function noteError(streams: Streams, format: OutputFormat, error: unknown, remedy?: string): void {
   if (format === "json") note(streams, errorJson(error, remedy));
   else note(streams, remedy === undefined ? errorText(error) : `${errorText(error)}. ${remedy}`);

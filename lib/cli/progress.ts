@@ -101,7 +101,7 @@ export class Progress {
   #tick(): void {
     const nowMs = performance.now();
     if (this.streams.stderr.isTTY !== true && nowMs - this.#saidMs < LINE_MS) return;
-    // Waiting for input is nothing to tell of.
+    // Waiting for input is no progress.
     if (this.lines === this.#saidLines && this.#trouble === undefined) return;
     [this.#saidMs, this.#saidLines] = [nowMs, this.lines];
     const rate = Math.round(this.lines / Math.max(0.001, this.#seconds()));

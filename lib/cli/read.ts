@@ -12,7 +12,7 @@ export type ReadFormat = "text" | "json" | "base64";
 
 export interface ReadCommand {
   readonly client: LogClient;
-  /** Takes what the reads cost, which is told at the end. */
+  /** Takes what the reads cost, which is printed at the end. */
   readonly timings?: ReadTimings;
   readonly streams: Streams;
   readonly log: string;

@@ -20,7 +20,7 @@ export interface ExchangeOptions {
   readonly timeoutMs: number;
   /** Says stop: AbandonedError. */
   readonly signal?: AbortSignal;
-  /** Asks what reads cost, and is told each answer's `Server-Timing`. */
+  /** Asks what reads cost, and gets each answer's `Server-Timing`. */
   readonly onTiming?: (serverTiming: string) => void;
   /** How requests get there; `fetch` if absent. */
   readonly send?: SendHttp;

@@ -51,7 +51,7 @@ const NOT_CONNECTED = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
-/** What fetch says of ports that it sends nothing to, whoever listens there. */
+/** What fetch says of ports that it sends nothing to, whatever listens there. */
 const BAD_PORT = "bad port";
 
 export function queryText(query: Readonly<Record<string, string | number | undefined>> = {}): string {
@@ -69,7 +69,7 @@ export function parsed(text: string): unknown {
   }
 }
 
-/** What people are told of such a word. */
+/** What such a word means, for people. */
 const MEANINGS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nobody listens there",
   ENOTFOUND: "there is no host of that name",

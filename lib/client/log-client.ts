@@ -1,6 +1,6 @@
 /**
- * The HTTP surface as typed calls, one request each. Nothing is sent twice here: whoever repeats a call knows
- * whether that is safe. Names that would make the path of another request are not sent: NotSentError.
+ * The HTTP surface as typed calls, one request each. Nothing is sent twice here: the caller alone knows
+ * whether a repetition is safe. Names that would make the path of another request are not sent: NotSentError.
  */
 import type { AppendAckJson, AppendJson } from "../api/append-wire.ts";
 import type { DeletedJson, SealedJson, TrimmedJson } from "../api/log-end-wire.ts";
@@ -70,7 +70,7 @@ export class LogClient {
     return new LogClient({ ...this.options, timeoutMs: Math.min(this.#timeoutMs, timeoutMs) });
   }
 
-  /** The same, asking what reads cost. `onTiming` is told each answer's `Server-Timing`. */
+  /** The same, asking what reads cost. `onTiming` gets each answer's `Server-Timing`. */
   telling(onTiming: (serverTiming: string) => void): LogClient {
     return new LogClient({ ...this.options, onTiming });
   }

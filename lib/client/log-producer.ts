@@ -1,6 +1,6 @@
 /**
  * Appends to a log as a producer: each batch is in the log once and behind the one before, whatever is lost
- * on the way and whoever else appends.
+ * on the way and whatever other callers append.
  *
  * K1 One batch at a time is under way, in the order of the calls. It is sent again under its own seq until it
  *    is acknowledged, refused, or the patience ends; of all its copies, late ones too, one counts.
@@ -13,8 +13,8 @@
  *    if it is there, by both clocks, since a host may sleep for days between two attempts.
  */
 import type { AppendAckJson } from "../api/append-wire.ts";
+import { Age } from "../protocol/deadline.ts";
 import { appendLimits } from "../protocol/log/records/append-limits.ts";
-import { isWithin, type Moment, momentNow } from "../protocol/moment.ts";
 import { BatchInDoubtError, type BatchOutcome } from "./batch-outcome.ts";
 import { hasProblemCode, type ProblemError, RequestError } from "./client-errors.ts";
 import { HOST_CLOCKS } from "./host-clocks.ts";
@@ -56,9 +56,9 @@ export class LogProducer {
 
   async #append(records: readonly Uint8Array[]): Promise<BatchOutcome> {
     const retries = new Retries(this.fields);
-    let inDoubt: Moment | undefined;
+    let inDoubt: Age | undefined;
     for (;;) {
-      const sentAt = momentNow(HOST_CLOCKS);
+      const sentAt = new Age(HOST_CLOCKS);
       try {
         const ack = await this.#send(records, retries.requestMs);
         this.#seq += records.length;
@@ -94,9 +94,9 @@ export class LogProducer {
   }
 
   /** K4. Whether the log knows of the batch if it was recorded at that time. */
-  #isRemembered(recordedAt: Moment | undefined): boolean {
-    if (recordedAt === undefined || this.#seq > 0) return true; // Else the log tells of a gap.
-    return isWithin(HOST_CLOCKS, recordedAt, appendLimits.producerWindowMs);
+  #isRemembered(recordedAt: Age | undefined): boolean {
+    if (recordedAt === undefined || this.#seq > 0) return true; // Else the log reports a gap.
+    return recordedAt.isWithin(appendLimits.producerWindowMs);
   }
 
   #wasForgotten(error: RequestError): error is ProblemError {

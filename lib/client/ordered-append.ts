@@ -51,7 +51,7 @@ export class OrderedAppend {
     return this.#next;
   }
 
-  /** Tells where the log ends, so that `resume` compares before it sends. */
+  /** Says where the log ends, so that `resume` compares before it sends. */
   presentUpTo(tail: number): void {
     this.#knownTail = Math.max(this.#knownTail, tail);
   }

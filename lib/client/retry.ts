@@ -12,7 +12,7 @@ export interface Patience {
   /** The first pause; they double from there. */
   readonly pauseMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Told before each pause. */
+  /** Called before each pause. */
   readonly onRetry?: ((error: RequestError, pauseMs: number) => void) | undefined;
 }
 

@@ -34,7 +34,7 @@ export function encodeEntry(entry: SealedEntry): Uint8Array {
   return encodeEntryAfter(new Uint8Array(0), entry);
 }
 
-/** `prefix` followed by the entry's bytes: one copy of the payload for whoever stores more than the entry. */
+/** `prefix` followed by the entry's bytes: one copy of the payload, where more than the entry is stored. */
 export function encodeEntryAfter(prefix: Uint8Array, entry: SealedEntry): Uint8Array {
   const { header, digest, payload } = entry;
   assert(digest.length <= DIGEST_BYTES_MAX, `a digest has at most ${DIGEST_BYTES_MAX} bytes`);

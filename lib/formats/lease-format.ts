@@ -1,4 +1,4 @@
-/** A writer lease as a plain JSON object with a format number. */
+/** What a region's lease table holds, a lease or an owner's failures, as plain JSON with a format number. */
 import {
   bookieId,
   entryId,
@@ -9,7 +9,7 @@ import {
   tenure,
   writeToken,
 } from "../protocol/ids.ts";
-import type { Lease, LedgerTail, OwnerSilence } from "../protocol/lease.ts";
+import type { Lease, LedgerTail, LogContest, OwnerFailures } from "../protocol/lease.ts";
 import { unknownFormat } from "./format-errors.ts";
 import { type JsonFields, type JsonObject, readObject } from "./json-fields.ts";
 import { decodeVersion, encodeVersion } from "./version-format.ts";
@@ -26,13 +26,8 @@ export function encodeLease(lease: Lease): JsonObject {
     wanted: lease.wanted,
     ...(lease.tail === undefined ? {} : encodeTail(lease.tail)),
     suspects: [...lease.suspects],
-    ...(lease.ownerSilence === undefined ? {} : { ownerSilence: encodeSilence(lease.ownerSilence) }),
+    ...(lease.contest === undefined ? {} : { contest: { ...lease.contest } }),
   };
-}
-
-function encodeSilence(silence: OwnerSilence): JsonObject {
-  const { lived, ...rest } = silence;
-  return { ...rest, recent: [...silence.recent], ...(lived === undefined ? {} : { lived: { ...lived } }) };
 }
 
 /** `data_corrupt` if the object is no lease, or of a format that this build does not know. */
@@ -63,24 +58,16 @@ function decodeFields(fields: JsonFields): Lease {
     wanted: fields.boolean("wanted"),
     ...(fields.has("ledgerId") ? { tail: decodeTail(fields) } : {}),
     suspects: fields.textList("suspects").map(bookieId),
-    ...(fields.has("ownerSilence") ? { ownerSilence: fields.object("ownerSilence", decodeSilence) } : {}),
+    ...(fields.has("contest") ? { contest: fields.object("contest", decodeContest) } : {}),
   };
 }
 
-function decodeSilence(fields: JsonFields): OwnerSilence {
+function decodeContest(fields: JsonFields): LogContest {
   return {
     region: region(fields.text("region")),
-    failures: fields.integer("failures", 0),
-    firstAtMs: fields.number("firstAtMs"),
-    lastAtMs: fields.number("lastAtMs"),
-    recent: fields.textList("recent").map(writeToken),
-    heardAtMs: fields.number("heardAtMs"),
-    ...(fields.has("lived") ? { lived: fields.object("lived", decodeLived) } : {}),
+    times: fields.integer("times", 0),
+    aloneUntilMs: fields.number("aloneUntilMs"),
   };
-}
-
-function decodeLived(fields: JsonFields): { times: number; aloneUntilMs: number } {
-  return { times: fields.integer("times", 0), aloneUntilMs: fields.number("aloneUntilMs") };
 }
 
 /** All of its fields or none: a tail without one of them is damaged. */
@@ -94,4 +81,25 @@ function decodeTail(fields: JsonFields): LedgerTail {
     ledgerBytes: fields.integer("ledgerBytes", 0),
     ...(fields.has("producersAt") ? { producersAt: entryId(fields.integer("producersAt", 0)) } : {}),
   };
+}
+
+export const OWNER_FAILURES_FORMAT = 1;
+
+export function encodeOwnerFailures({ failures, firstAtMs, lastAtMs }: OwnerFailures): JsonObject {
+  return { format: OWNER_FAILURES_FORMAT, failures: [...failures], firstAtMs, lastAtMs };
+}
+
+/** Throws as `decodeLease` does. */
+export function decodeOwnerFailures(value: unknown): OwnerFailures {
+  return readObject("an owner's failures", value, (fields) => {
+    const format = fields.integer("format", 1);
+    if (format !== OWNER_FAILURES_FORMAT) {
+      throw unknownFormat("an owner's failures", format, OWNER_FAILURES_FORMAT);
+    }
+    return {
+      failures: fields.textList("failures").map(writeToken),
+      firstAtMs: fields.number("firstAtMs"),
+      lastAtMs: fields.number("lastAtMs"),
+    };
+  });
 }

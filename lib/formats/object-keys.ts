@@ -6,7 +6,7 @@
  *     incarnation                                   behind everything else
  *
  * The hash of the ledger id comes first and spreads ledgers over an object store's partitions; a ledger's
- * objects stay together. Each name tells by itself what it is, so a sweeper needs no look-up. Never change
+ * objects stay together. Each name says by itself what it is, so a sweeper needs no look-up. Never change
  * a name: stored ones are found by it.
  */
 import { assert } from "../protocol/assert.ts";

@@ -1,4 +1,4 @@
-/** What somebody should look at. Whom to tell is up to whoever deploys: alarms carry no actions. */
+/** What an operator should look at. Alarms carry no actions: the operator chooses whom they notify. */
 import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { Construct } from "constructs";
 import type { RegionalFunction } from "./regional-function.ts";

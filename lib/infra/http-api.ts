@@ -1,5 +1,5 @@
 /**
- * A region's REST API: every route signed with AWS credentials, throttled, and told in an access log that
+ * A region's REST API: every route signed with AWS credentials, throttled, and recorded in an access log that
  * carries no payload. A REST API and not an HTTP API, since it can stream and emulators have it.
  */
 import { RemovalPolicy, Validations } from "aws-cdk-lib";

@@ -24,7 +24,7 @@ export interface RegionFunctionsProps {
   readonly code: FunctionCode;
 }
 
-/** API Gateway waits for 29 s; who is cut off there is not told what became of the request. */
+/** API Gateway waits for 29 s; a caller that it cuts off does not learn what became of the request. */
 const sizes: Readonly<Record<FunctionRole, Pick<RegionalFunctionProps, "memoryMb" | "timeout">>> = {
   append: { memoryMb: 1_769, timeout: seconds(29) },
   read: { memoryMb: 1_769, timeout: seconds(29) },

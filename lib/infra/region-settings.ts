@@ -1,4 +1,4 @@
-/** What a region's functions are told: the contract in lib/environment.ts, filled in from the topology. */
+/** The settings of a region's functions: the contract in lib/environment.ts, filled in from the topology. */
 import {
   type BookieAccess,
   type BookieSettings,
@@ -12,7 +12,7 @@ import { nearestFirst } from "./topology/region-sets.ts";
 import { defaultReplication } from "./topology/replication.ts";
 import type { Topology, TopologyBookie } from "./topology/topology.ts";
 
-/** `access`: which of each bookie's functions it is told of. */
+/** `access`: which of each bookie's functions the settings name. */
 export function regionSettings(
   topology: Topology,
   names: Names,

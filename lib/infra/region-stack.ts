@@ -47,7 +47,7 @@ export class RegionStack extends Stack {
       return registered;
     });
     const { append, read, auditor } = functions;
-    // It is told of them, and may not call the others.
+    // Its environment names them, and it may not call the others.
     read.function.node.addDependency(...bookies.map(({ reader }) => reader.function));
     const { api } = new HttpApi(this, "Http", {
       names,

@@ -1,7 +1,7 @@
 /**
  * A region's `append` function: HTTP requests that write, and what the functions of other regions ask.
  *
- * A1 Every pen is let go of before the answer leaves: the process may then stand still for ever, and a lease
+ * A1 Every lease is released before the answer leaves: the process may then stand still for ever, and a lease
  *    that it held would cost the next one a recovery (rules 17, 18).
  * A2 The registry is read when the process starts. The first request waits for that, not long; a question
  *    whether this region lives never waits.
@@ -22,7 +22,7 @@ import { noReads } from "./not-served-here.ts";
 import { regionHealth } from "./region-health.ts";
 import type { RegionWorld } from "./region-world.ts";
 
-/** The answer does not wait longer for the pens; leases that were not let go of expire. */
+/** The answer waits no longer for the leases; those that were not released expire. */
 const RELEASE_WAIT_MS = 1_500;
 
 export class AppendFunction {

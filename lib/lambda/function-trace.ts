@@ -1,7 +1,7 @@
 /**
- * What a function tells of itself: log lines, and metrics in the embedded format that CloudWatch reads out of
- * them. Fed by the protocol's trace and by what the function's own work says. Ids and reasons only: never a
- * record's bytes.
+ * What a function reports of itself: log lines, and metrics in the embedded format that CloudWatch reads
+ * out of them. Fed by the protocol's trace and by what the function's own work says. Ids and reasons only:
+ * never a record's bytes.
  */
 import { Logger } from "@aws-lambda-powertools/logger";
 import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
@@ -49,7 +49,7 @@ const counted: Partial<Record<TraceEvent["event"], string>> = {
   "log-alarm": "alarms",
 };
 
-/** Whoever looks at `fenced` looks for a rival: one that ran out of bookies, or of metadata, had none. */
+/** `fenced` counts writers that a rival stopped: one that ran out of bookies, or of metadata, had none. */
 function metricOf(told: TraceEvent): string | undefined {
   if (told.event === "writer-stopped") return told.code === "fenced" ? "fenced" : "writersStopped";
   return counted[told.event];
@@ -90,7 +90,7 @@ export class FunctionTrace implements Trace {
     if (value > 0) this.#metrics.addMetric(metric, MetricUnit.Count, value);
   }
 
-  /** A number that somebody else counts, and that never falls: what it grew by is told with each flush. */
+  /** A number that another part counts, and that never falls: each flush reports what it grew by. */
   follow(metric: string, now: () => number): void {
     this.#totals.push({ metric, now, told: now() });
   }

@@ -184,8 +184,8 @@ function functionsBy(
 }
 
 /**
- * What is registered, less what this function was not told of: while a region is being added its bookies are
- * registered before every function can reach them.
+ * What is registered, less what this function's environment does not name: while a region is being added
+ * its bookies are registered before every function can reach them.
  */
 function reachable(registered: Required<Topology>, known: readonly BookieAddress[]): Topology {
   const ids = new Set(known.map((one) => one.id));

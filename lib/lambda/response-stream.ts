@@ -53,7 +53,7 @@ export async function streamAnswer(stream: Writable, answer: Response): Promise<
   await pipeline(answer.body, body);
 }
 
-/** For whoever invoked the function itself: what it would have been answered whole. */
+/** For a caller that invoked the function itself: the answer that it would have got whole. */
 export async function ended(stream: Writable, text: string): Promise<void> {
   const finished = once(stream, "finish");
   stream.write(text);

@@ -1,6 +1,6 @@
 /**
- * Answers that are given whole, within what Lambda takes of one: more it would drop, and the caller would be
- * told 502 for a read that can be had in another way. Bodies travel as text within JSON, in which a control
+ * Answers that are given whole, within what Lambda takes of one: more it would drop, and the caller would
+ * get 502 for a read that can be had in another way. Bodies travel as text within JSON, in which a control
  * character of a record takes seven bytes.
  */
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";

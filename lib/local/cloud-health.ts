@@ -48,7 +48,7 @@ function servesWords(now: Parameters<typeof survivalWords>[0]): string {
   return `${now.isDegraded ? "Appends and reads go on. " : ""}${survivalWords(now)}: ${because}.`;
 }
 
-/** Every read begins with metadata, whose keys only a majority of its replicas tells. */
+/** Every read begins with metadata, whose keys only a majority of its replicas knows. */
 function stoppedWords(metadataSpare: number, minRegions: number): string {
   if (metadataSpare < 0) {
     return (

@@ -31,7 +31,7 @@ export interface CloudRegionsFields {
   /** The configuration of logs whose creator chooses none. */
   readonly config: LogConfig;
   readonly onFault: (region: string, requestId: string, error: unknown) => void;
-  /** Told of a failure that the OpenAPI document does not list for its route. */
+  /** Gets each failure that the OpenAPI document does not list for its route. */
   readonly onUndeclared: (route: string, code: string) => void;
 }
 

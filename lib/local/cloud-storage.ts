@@ -92,7 +92,7 @@ export class CloudStorage {
   }
 
   /**
-   * Adds bookies, and regions that are not there yet; who asked registers them (G1). After an error they may
+   * Adds bookies, and regions that are not there yet; the caller registers them (G1). After an error they may
    * be added or not; the next start completes what the file names.
    */
   async add(records: readonly BookieRecord[], replicas: number): Promise<readonly StorageBookie[]> {

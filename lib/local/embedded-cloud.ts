@@ -45,7 +45,7 @@ export interface CloudOptions {
   readonly clock?: CloudClock;
 }
 
-/** A clock whose pending timers can be let go of, so that they hold no process that is done. */
+/** A clock whose pending timers can be released, so that they hold no process that is done. */
 export type CloudClock = Clock & Pick<SystemClock, "release">;
 
 export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
@@ -199,7 +199,7 @@ export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
   #inTurn<T>(addition: () => Promise<T>): Promise<T> {
     const added = this.#growth.catch(() => {}).then(addition);
     this.#growth = added;
-    added.catch(() => {}); // whoever asked is told
+    added.catch(() => {}); // the caller gets it
     return added;
   }
 

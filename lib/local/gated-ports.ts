@@ -38,6 +38,8 @@ export function gatedLeases(store: LeaseStore, gate: Gate): LeaseStore {
     read: (log) => gate("lease read", () => store.read(log)),
     write: (log, expected, lease, token) =>
       gate("lease write", () => store.write(log, expected, lease, token)),
+    readFailures: (owner) => gate("owner's failures read", () => store.readFailures(owner)),
+    writeFailures: (...given) => gate("owner's failures write", () => store.writeFailures(...given)),
   };
 }
 

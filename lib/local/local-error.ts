@@ -1,4 +1,4 @@
-/** Something that the person at the laptop can mend: told without a stack. */
+/** Something that the person at the laptop can mend: printed without a stack. */
 export class LocalError extends Error {
   override readonly name: string = "LocalError";
 }

@@ -106,7 +106,7 @@ export class LocalRegion {
     this.#functions = this.#start();
   }
 
-  /** Answers what is in flight, and lets go of the logs' pens as far as that is quick. */
+  /** Answers what is in flight, and releases the logs' leases as far as that is quick. */
   async close(): Promise<void> {
     this.#audits?.close();
     await this.#server?.close();

@@ -15,7 +15,7 @@ import { LocalError } from "./local-error.ts";
 export type Serve = (request: Request, incoming: IncomingMessage) => Promise<Response | "no answer">;
 
 export interface LoopbackServerFields {
-  /** Who serves here, for people and in problem documents. */
+  /** What serves here, for people and in problem documents. */
   readonly name: string;
   /** 0: any free one. */
   readonly port: number;

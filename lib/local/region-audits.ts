@@ -17,7 +17,7 @@ export interface RegionAuditsFields {
 }
 
 export const AUDIT_PERIOD_MS = 30_000;
-/** An append function that is not called any more lets go of its pens, as one does before it is frozen. */
+/** An append function that is not called any more releases its leases, as one does before it is frozen. */
 const IDLE_MS = 5_000;
 
 export class RegionAudits {

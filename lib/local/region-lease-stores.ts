@@ -13,11 +13,13 @@ export class RegionLeaseStores {
   /** A store that cannot be opened is one whose calls reject: its region cannot own logs. */
   of(region: Region): LeaseStore {
     const opened = this.#stores.get(region) ?? LevelLeaseStore.open(this.#directory(region));
-    opened.catch(() => {}); // each call tells it
+    opened.catch(() => {}); // each call rejects with it
     this.#stores.set(region, opened);
     return {
       read: async (log) => await (await opened).read(log),
       write: async (log, expected, lease, token) => await (await opened).write(log, expected, lease, token),
+      readFailures: async (owner) => await (await opened).readFailures(owner),
+      writeFailures: async (...given) => await (await opened).writeFailures(...given),
     };
   }
 

@@ -15,8 +15,8 @@ import type { Region } from "../protocol/ids.ts";
 export type Manner = "refusing" | "hanging";
 
 /**
- * Runs a call through whatever lies between caller and callee. Who aborts it is let go at once, wherever it
- * waits.
+ * Runs a call through whatever lies between caller and callee. A call that its caller aborts ends at once,
+ * wherever it waits.
  */
 export type Gate = <T>(what: string, call: () => Promise<T>, signal?: CallSignal) => Promise<T>;
 

@@ -10,9 +10,9 @@
  */
 
 import type { Clock } from "./clock.ts";
-import { isWithin, type Moment, momentNow } from "./moment.ts";
+import { agesMs, type Moment, momentNow } from "./moment.ts";
 
-type Clocks = Pick<Clock, "nowMs" | "monotonicMs">;
+export type Clocks = Pick<Clock, "nowMs" | "monotonicMs">;
 
 /** How long ago something was noted, such as a copy that was read or an answer that came. Never changes. */
 export class Age {
@@ -25,7 +25,7 @@ export class Age {
 
   /** Whether less than `ms` passed since then, by both clocks (DL1, DL2). */
   isWithin(ms: number): boolean {
-    return isWithin(this.clock, this.#notedAt, ms);
+    return this.ms < ms;
   }
 
   /** Whether `ms` or more passed since then by either clock, or either went back. */
@@ -33,11 +33,15 @@ export class Age {
     return !this.isWithin(ms);
   }
 
-  /** What remains of a span of `ms` that began then: by the clock that leaves less, and 0 once it is over. */
+  /** What passed since then by the clock that went further; without end if either went back (DL2). */
+  get ms(): number {
+    const [wallMs, monotonicMs] = agesMs(this.clock, this.#notedAt);
+    return wallMs < 0 || monotonicMs < 0 ? Number.POSITIVE_INFINITY : Math.max(wallMs, monotonicMs);
+  }
+
+  /** What remains of a span of `ms` that began then: 0 once it is over. */
   leftMs(ms: number): number {
-    if (this.isOlder(ms)) return 0;
-    const { wallMs, monotonicMs } = this.#notedAt;
-    return ms - Math.max(this.clock.nowMs() - wallMs, this.clock.monotonicMs() - monotonicMs);
+    return Math.max(0, ms - this.ms);
   }
 
   /** Whether this was noted after `other`, in the same process. False for two of the same ms. */

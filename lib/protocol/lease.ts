@@ -22,22 +22,28 @@ export interface LedgerTail {
 }
 
 /**
- * What the processes of this region have seen of the silence of the region that owns the log. It decides who
- * tries a takeover; what is recorded is decided by fences and elections.
+ * Failures of another region that owns logs, as all processes of this region counted them: one item for each
+ * observed region, beside the leases. It decides which region tries a takeover; fences and elections decide
+ * what is recorded.
  */
-export interface OwnerSilence {
-  readonly region: Region;
-  /** Failures without an answer to any process between them. */
-  readonly failures: number;
-  /** The first and the last of them. Wall time in ms. */
+export interface OwnerFailures {
+  /**
+   * A name for each failure since the last answer, `ownerFailuresMin` at most: a failure whose write lost its
+   * reply is counted once.
+   */
+  readonly failures: readonly WriteToken[];
+  /** The first of them, and the last as far as it was worth a write. Wall time in ms. */
   readonly firstAtMs: number;
   readonly lastAtMs: number;
-  /** Names the latest failures, so that one whose write lost its reply is counted once. */
-  readonly recent: readonly WriteToken[];
-  /** When a process was last answered after failures; 0: never. Wall time in ms. */
-  readonly heardAtMs: number;
-  /** Takeovers that found it alive, one after another, and until when it is left alone. Wall time in ms. */
-  readonly lived?: { readonly times: number; readonly aloneUntilMs: number };
+}
+
+/** Takeovers of one log from `region` that were in vain, or that it may undo. */
+export interface LogContest {
+  readonly region: Region;
+  /** How many, one soon after another. */
+  readonly times: number;
+  /** Until when the log is left to that region. Wall time in ms. */
+  readonly aloneUntilMs: number;
 }
 
 export interface Lease {
@@ -55,6 +61,6 @@ export interface Lease {
   readonly tail?: LedgerTail;
   /** Bookies that failed the holder; the next one changes the ensemble. */
   readonly suspects: readonly BookieId[];
-  /** Absent while the owner answers, and from the next acquire on. */
-  readonly ownerSilence?: OwnerSilence;
+  /** Absent until a takeover of the log was tried from here. It outlives every tenure. */
+  readonly contest?: LogContest;
 }

@@ -6,16 +6,16 @@
  *          Bookie ......................port: StoredBookie itself, or one reached over a network
  *            EntryStore ................port: write-once slots in an object store
  *          MetadataStore ...............port: compare-and-set items, global
- *          LeaseStore ..................port: compare-and-set leases, one region's own
+ *          LeaseStore ..................port: compare-and-set leases and failures, one region's own
  *
  * A call that resolves tells a fact. A call that rejects tells nothing: its effect may have happened or
  * not (rule 21: unknown is never a negative). Every call may be made twice, or by two processes at once.
  * A `signal` tells that nobody waits for the answer any more: the call rejects and leaves no timer behind.
  */
 import type { CallSignal } from "./call-abort.ts";
-import type { BookieId, EntryId, LedgerId, LogIncarnation, Tenure, WriteToken } from "./ids.ts";
+import type { BookieId, EntryId, LedgerId, LogIncarnation, Region, Tenure, WriteToken } from "./ids.ts";
 import type { Item, ItemKey, Version } from "./items.ts";
-import type { Lease } from "./lease.ts";
+import type { Lease, OwnerFailures } from "./lease.ts";
 import type { BookieAddress } from "./place.ts";
 import type { TopologyStates } from "./placement/placement.ts";
 import type { LedgerDigest } from "./replication.ts";
@@ -208,13 +208,28 @@ export interface VersionedLease {
   readonly version: Version;
 }
 
-/** The writer leases of one region (rules 16 to 20); reads are consistent. */
+export interface VersionedFailures {
+  readonly failures: OwnerFailures;
+  readonly version: Version;
+}
+
+/**
+ * One region's own table: the writer leases of logs (rules 16 to 20), and what its processes counted of the
+ * failures of other regions. Reads are consistent.
+ */
 export interface LeaseStore {
   read(log: LogIncarnation): Promise<VersionedLease | undefined>;
   write(
     log: LogIncarnation,
     expected: Version | "absent",
     lease: Lease,
+    token: WriteToken,
+  ): Promise<WriteAnswer>;
+  readFailures(owner: Region): Promise<VersionedFailures | undefined>;
+  writeFailures(
+    owner: Region,
+    expected: Version | "absent",
+    failures: OwnerFailures,
     token: WriteToken,
   ): Promise<WriteAnswer>;
 }

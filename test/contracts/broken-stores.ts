@@ -6,6 +6,7 @@ import { MemoryEntryStore } from "../../lib/adapters/memory/memory-entry-store.t
 import { MemoryLeaseStore } from "../../lib/adapters/memory/memory-lease-store.ts";
 import { MemoryMetadataStore } from "../../lib/adapters/memory/memory-metadata-store.ts";
 import { objectKey } from "../../lib/formats/object-keys.ts";
+import { region } from "../../lib/protocol/ids.ts";
 import type { Item } from "../../lib/protocol/items.ts";
 import type {
   EntryStore,
@@ -282,6 +283,24 @@ export const brokenLeaseStores: Broken<LeaseStore> = {
         const current = await whole.read(log);
         const same = expected !== "absent" && current?.version.revision === expected.revision;
         return await whole.write(log, same ? current.version : expected, lease, token);
+      },
+    });
+  },
+  "failures are kept under the key of a lease": () => {
+    const whole = new MemoryLeaseStore();
+    return altered<LeaseStore>(whole, {
+      async read(log) {
+        const counted = await whole.readFailures(region(log));
+        return (await whole.read(log)) ?? (counted === undefined ? undefined : (counted as never));
+      },
+    });
+  },
+  "a count goes over whatever is there": () => {
+    const whole = new MemoryLeaseStore();
+    return altered<LeaseStore>(whole, {
+      async writeFailures(owner, _expected, failures, token) {
+        const current = await whole.readFailures(owner);
+        return await whole.writeFailures(owner, current?.version ?? "absent", failures, token);
       },
     });
   },

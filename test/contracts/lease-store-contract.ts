@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { bookieId, entryId, ledgerId, region, seqNum, writeToken } from "../../lib/protocol/ids.ts";
 import type { Version } from "../../lib/protocol/items.ts";
-import type { Lease } from "../../lib/protocol/lease.ts";
+import type { Lease, OwnerFailures } from "../../lib/protocol/lease.ts";
 import type { LeaseStore, WriteAnswer } from "../../lib/protocol/ports.ts";
 import { type ContractCase, describeContract, type Opened, type OpenedStore } from "./contract.ts";
 import { persistentLeaseStore } from "./persistent-metadata-store.ts";
@@ -110,6 +110,45 @@ export const leaseStoreCases: readonly ContractCase<LeaseStore>[] = [
       expect((await store.read(other))?.lease.holder).toBe("seven");
     },
   },
+  {
+    title: "failures of an owner come back as they were counted, beside a lease of the same name",
+    run: async (store, scope) => {
+      const log = scope.log();
+      const owner = region(log);
+      expect(await store.readFailures(owner)).toBeUndefined();
+      const failures = sampleFailures("f0", "f1");
+      const version = written(await store.writeFailures(owner, "absent", failures, scope.token()));
+      expect(await store.readFailures(owner)).toEqual({ failures, version });
+      expect(await store.read(log)).toBeUndefined();
+      const lease = sampleLease(scope);
+      written(await store.write(log, "absent", lease, scope.token()));
+      expect((await store.readFailures(owner))?.failures).toEqual(failures);
+      expect((await store.read(log))?.lease).toEqual(lease);
+    },
+  },
+  {
+    title: "of racers that count a failure exactly one is written; stale versions are refused for ever",
+    run: async (store, scope) => {
+      const owner = region(scope.log());
+      const versions: (Version | "absent")[] = ["absent"];
+      for (let round = 0; round < 3; round++) {
+        const from = versions.at(-1) ?? "absent";
+        const counts = [1, 2, 3].map((racer) => sampleFailures(`f${round}.${racer}`));
+        const answers = await Promise.all(
+          counts.map((failures) => store.writeFailures(owner, from, failures, scope.token())),
+        );
+        expect(answers.filter((answer) => answer.kind === "written")).toHaveLength(1);
+        const winner = answers.findIndex((answer) => answer.kind === "written");
+        const found = await store.readFailures(owner);
+        expect(found?.failures).toEqual(counts[winner]);
+        for (const stale of versions) {
+          const again = store.writeFailures(owner, stale, sampleFailures(), scope.token());
+          expect(await again).toEqual({ kind: "conflict" });
+        }
+        versions.push(found?.version ?? "absent");
+      }
+    },
+  },
 ];
 
 export function leaseStoreContract(name: string, open: () => Promise<OpenedStore<LeaseStore>>): void {
@@ -140,16 +179,15 @@ export function sampleLease(scope: Scope): Lease {
       ledgerBytes: 1_024,
     },
     suspects: [bookieId("us-east-1.b1~s1")],
-    ownerSilence: {
-      region: region("us-west-2"),
-      failures: 2,
-      firstAtMs: 1_700_000_000_000,
-      lastAtMs: 1_700_000_000_900,
-      recent: [writeToken("f0"), writeToken("f1")],
-      heardAtMs: 0,
-    },
+    contest: { region: region("us-west-2"), times: 2, aloneUntilMs: 1_700_000_000_900 },
   };
 }
+
+export const sampleFailures = (...names: string[]): OwnerFailures => ({
+  failures: names.map(writeToken),
+  firstAtMs: 1_700_000_000_000,
+  lastAtMs: 1_700_000_000_900,
+});
 
 /** What the types forbid; a store may answer with a frozen lease, which throws. */
 function tamper(lease: Lease): void {

@@ -36,12 +36,21 @@ export function persistentMetadataStore(store: MetadataStore): MetadataStore {
 
 export function persistentLeaseStore(store: LeaseStore): LeaseStore {
   const read: LeaseStore["read"] = (log) => untilAnswered(() => store.read(log));
+  const readFailures: LeaseStore["readFailures"] = (owner) => untilAnswered(() => store.readFailures(owner));
   return {
     read,
     write: (log, expected, lease, token) =>
       resolvedWrite(
         () => store.write(log, expected, lease, token),
         async () => (await read(log))?.version,
+        expected,
+        token,
+      ),
+    readFailures,
+    writeFailures: (owner, expected, failures, token) =>
+      resolvedWrite(
+        () => store.writeFailures(owner, expected, failures, token),
+        async () => (await readFailures(owner))?.version,
         expected,
         token,
       ),

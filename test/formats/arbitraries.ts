@@ -13,7 +13,7 @@ import {
   writeToken,
 } from "../../lib/protocol/ids.ts";
 import type { Item, LogConfig, SegmentCompletion, Version } from "../../lib/protocol/items.ts";
-import type { Lease, LedgerTail } from "../../lib/protocol/lease.ts";
+import type { Lease, LedgerTail, OwnerFailures } from "../../lib/protocol/lease.ts";
 import type { LedgerMetadata, LedgerOrigin } from "../../lib/protocol/ledger-metadata.ts";
 import type { BookieAddress } from "../../lib/protocol/place.ts";
 import type { SealedEntry, StoreKey, StoreValue } from "../../lib/protocol/ports.ts";
@@ -247,18 +247,13 @@ export const anyLease: fc.Arbitrary<Lease> = fc.record(
     wanted: fc.boolean(),
     tail: anyLedgerTail,
     suspects: fc.array(anyBookieId, { maxLength: 3 }),
-    ownerSilence: fc.record(
-      {
-        region: anyRegion,
-        failures: natural,
-        firstAtMs: timeMs,
-        lastAtMs: timeMs,
-        recent: fc.array(text.map(writeToken), { maxLength: 3 }),
-        heardAtMs: timeMs,
-        lived: fc.record({ times: natural, aloneUntilMs: timeMs }),
-      },
-      { requiredKeys: ["region", "failures", "firstAtMs", "lastAtMs", "recent", "heardAtMs"] },
-    ),
+    contest: fc.record({ region: anyRegion, times: natural, aloneUntilMs: timeMs }),
   },
   { requiredKeys: ["tenure", "holder", "expiresAtMs", "clean", "wanted", "suspects"] },
 );
+
+export const anyOwnerFailures: fc.Arbitrary<OwnerFailures> = fc.record({
+  failures: fc.array(text.map(writeToken), { maxLength: 3 }),
+  firstAtMs: timeMs,
+  lastAtMs: timeMs,
+});

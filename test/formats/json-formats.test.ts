@@ -3,20 +3,26 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../lib/formats/json-fields.ts";
-import { decodeLease, encodeLease } from "../../lib/formats/lease-format.ts";
+import {
+  decodeLease,
+  decodeOwnerFailures,
+  encodeLease,
+  encodeOwnerFailures,
+} from "../../lib/formats/lease-format.ts";
 import { decodeItem, encodeItem } from "../../lib/formats/metadata-item-format.ts";
 import { decodeVersioned, encodeVersioned } from "../../lib/formats/version-format.ts";
 import { FencelineError } from "../../lib/protocol/errors.ts";
 import { writeToken } from "../../lib/protocol/ids.ts";
-import { sampleLease } from "../contracts/lease-store-contract.ts";
+import { sampleFailures, sampleLease } from "../contracts/lease-store-contract.ts";
 import { sampleItems, sampleLedger } from "../contracts/sample-items.ts";
 import { Scope } from "../contracts/scope.ts";
-import { anyItem, anyLease, anyVersion } from "./arbitraries.ts";
+import { anyItem, anyLease, anyOwnerFailures, anyVersion } from "./arbitraries.ts";
 
 /** As stores hold them, items in the order of the samples. If the code changes these, the code is wrong. */
-const { items: goldenItems, lease: goldenLease }: { items: JsonObject[]; lease: JsonObject } = JSON.parse(
+const golden: { items: JsonObject[]; lease: JsonObject; ownerFailures: JsonObject } = JSON.parse(
   readFileSync(new URL("./golden.json", import.meta.url), "utf8"),
 );
+const { items: goldenItems, lease: goldenLease, ownerFailures: goldenFailures } = golden;
 
 /** What a store that keeps text gives back. */
 const stored = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
@@ -58,15 +64,7 @@ function objectAt(value: unknown, path: readonly string[]): Record<string, unkno
   return step === undefined ? object : objectAt(object[step], rest);
 }
 
-const optional = new Set([
-  "origin",
-  "completion",
-  "homeRegion",
-  "preferredRegion",
-  "ownerSilence",
-  "lived",
-  "sweptAtMs",
-]);
+const optional = new Set(["origin", "completion", "homeRegion", "preferredRegion", "contest", "sweptAtMs"]);
 /** Times may be any number. */
 const anyNumberIsFine = /(AtMs|UntilMs|TimestampMs) is -2\.5$/;
 
@@ -161,6 +159,32 @@ describe("lease format", () => {
       expect(() => refusal(() => decodeLease(damaged)), what).not.toThrow();
     }
     expect(refusal(() => decodeLease({ ...goldenLease, format: 3 })).message).toMatch(
+      /format 3.*reads format 1/,
+    );
+  });
+});
+
+describe("owner's failures format", () => {
+  it("a count is stored like this, for ever", () => {
+    const failures = sampleFailures("f0", "f1");
+    expect(encodeOwnerFailures(failures)).toEqual(goldenFailures);
+    expect(decodeOwnerFailures(goldenFailures)).toEqual(failures);
+  });
+
+  it("any count comes back as it was, also through text", () => {
+    fc.assert(
+      fc.property(anyOwnerFailures, (any) => {
+        expect(decodeOwnerFailures(stored(encodeOwnerFailures(any)))).toEqual(any);
+      }),
+    );
+  });
+
+  it("a field more, less or of another type is refused, and an unknown format clearly", () => {
+    for (const [what, damaged] of damages(goldenFailures)) {
+      if (anyNumberIsFine.test(what)) continue;
+      expect(() => refusal(() => decodeOwnerFailures(damaged)), what).not.toThrow();
+    }
+    expect(refusal(() => decodeOwnerFailures({ ...goldenFailures, format: 3 })).message).toMatch(
       /format 3.*reads format 1/,
     );
   });

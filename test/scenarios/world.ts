@@ -6,6 +6,7 @@
  *     const writer = await w.writer("W");                    // ensemble B0 B1 B2, spare B3
  *     const late = w.faults.hold({ target: "B1", call: "putIfAbsent", port: "store" });
  */
+
 import { MemoryEntryStore } from "../../lib/adapters/memory/memory-entry-store.ts";
 import { MemoryMetadataStore } from "../../lib/adapters/memory/memory-metadata-store.ts";
 import {
@@ -13,6 +14,7 @@ import {
   type StoredBookieFields,
   setUpStorage,
 } from "../../lib/protocol/bookie/stored-bookie.ts";
+import { Age } from "../../lib/protocol/deadline.ts";
 import { unavailable } from "../../lib/protocol/errors.ts";
 import {
   type BookieId,
@@ -201,7 +203,7 @@ export class World {
   async otherWriter(client: string): Promise<Adder> {
     const read = await this.metadata.get(ledgerKey(this.theLedger()), "consistent");
     if (read?.item.kind !== "ledger" || read.item.state !== "OPEN") throw new Error("the ledger is not open");
-    const ledger = { ...read, item: read.item, readAtMs: this.clock.nowMs() };
+    const ledger = { ...read, item: read.item, readAt: new Age(this.clock) };
     return new Adder(this, new LedgerWriter(this.ports(client), ledger));
   }
 

@@ -1,8 +1,8 @@
 /** A region's lease store as one of its processes sees it: the table at the end of a message path. */
-import type { LogIncarnation, WriteToken } from "../../lib/protocol/ids.ts";
+import type { LogIncarnation, Region, WriteToken } from "../../lib/protocol/ids.ts";
 import type { Version } from "../../lib/protocol/items.ts";
-import type { Lease } from "../../lib/protocol/lease.ts";
-import type { LeaseStore, VersionedLease, WriteAnswer } from "../../lib/protocol/ports.ts";
+import type { Lease, OwnerFailures } from "../../lib/protocol/lease.ts";
+import type { LeaseStore, VersionedFailures, VersionedLease, WriteAnswer } from "../../lib/protocol/ports.ts";
 import type { LeaseTable } from "./lease-table.ts";
 import type { MessagePath } from "./message-path.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
@@ -30,6 +30,19 @@ export class LeasePath implements LeaseStore {
     token: WriteToken,
   ): Promise<WriteAnswer> {
     return this.#operate((table) => table.write({ log, expected, lease, token }, this.process));
+  }
+
+  readFailures(owner: Region): Promise<VersionedFailures | undefined> {
+    return this.#operate((table) => table.readFailures(owner));
+  }
+
+  writeFailures(
+    owner: Region,
+    expected: Version | "absent",
+    failures: OwnerFailures,
+    token: WriteToken,
+  ): Promise<WriteAnswer> {
+    return this.#operate((table) => table.writeFailures({ owner, expected, failures, token }, this.process));
   }
 
   #operate<T>(act: (table: LeaseTable) => T): Promise<T> {

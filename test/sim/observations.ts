@@ -9,7 +9,7 @@ import type { AppendAck, AppendRequest } from "../../lib/protocol/log/operations
 import type { TraceEvent } from "../../lib/protocol/trace-events.ts";
 import type { StoreChange } from "./bookie-storage.ts";
 import type { Content, Operation } from "./history.ts";
-import type { LeaseChange } from "./lease-table.ts";
+import type { FailuresChange, LeaseChange } from "./lease-table.ts";
 import type { MetadataChange } from "./metadata-table.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 
@@ -66,6 +66,8 @@ export interface Observer {
   bookieAnswered?(call: ServedCall, answer: unknown, at: number): void;
   emitted?(event: TraceEvent, process: SimulatedProcess): void;
   leaseChanged?(change: LeaseChange): void;
+  /** A process changed what its region counted of another one's failures. */
+  failuresCounted?(change: FailuresChange): void;
   /** A process read a lease of its region, as it is now. */
   leaseRead?(process: SimulatedProcess, log: LogIncarnation, lease: Lease | undefined): void;
   /** A process sent the metadata store a request. */

@@ -5,7 +5,7 @@ import type { AppendAck } from "../../lib/protocol/log/operations.ts";
 import type { TraceEvent } from "../../lib/protocol/trace-events.ts";
 import type { StoreChange } from "./bookie-storage.ts";
 import type { Content, Operation } from "./history.ts";
-import type { LeaseChange } from "./lease-table.ts";
+import type { FailuresChange, LeaseChange } from "./lease-table.ts";
 import type { MetadataChange } from "./metadata-table.ts";
 import type { FunctionCall, FunctionOutcome, Observer, RegionCall, ServedCall } from "./observations.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
@@ -31,6 +31,9 @@ export class Observers {
   }
   leaseChanged(change: LeaseChange): void {
     for (const observer of this.#all) observer.leaseChanged?.(change);
+  }
+  failuresCounted(change: FailuresChange): void {
+    for (const observer of this.#all) observer.failuresCounted?.(change);
   }
   leaseRead(process: SimulatedProcess, log: LogIncarnation, lease: Lease | undefined): void {
     for (const observer of this.#all) observer.leaseRead?.(process, log, lease);

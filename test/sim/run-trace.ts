@@ -5,7 +5,7 @@ import type { TraceEvent } from "../../lib/protocol/trace-events.ts";
 import type { StoreChange } from "./bookie-storage.ts";
 import { contentOf } from "./content.ts";
 import type { Operation } from "./history.ts";
-import type { LeaseChange } from "./lease-table.ts";
+import type { FailuresChange, LeaseChange } from "./lease-table.ts";
 import type { MetadataChange } from "./metadata-table.ts";
 import type { FunctionCall, FunctionOutcome, Observer, RegionCall, ServedCall } from "./observations.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
@@ -39,6 +39,10 @@ export class RunTrace implements Observer {
 
   leaseChanged({ region, log, after, process }: LeaseChange): void {
     this.#line(`leases of ${region}, log ${log}: ${process.name} writes ${JSON.stringify(after)}`);
+  }
+
+  failuresCounted({ region, owner, after, process }: FailuresChange): void {
+    this.#line(`failures of ${owner} in ${region}: ${process.name} writes ${JSON.stringify(after)}`);
   }
 
   functionCalled({ process, kind, isForwarded, request }: FunctionCall, outcome: FunctionOutcome): void {

@@ -1,6 +1,9 @@
 /** A worker process: runs one seed or one mutant after the other, as it is told. */
 import { allMutants } from "./mutants/all-mutants.ts";
+import { caughtByTest } from "./mutants/failing-test.ts";
 import { firstCatch } from "./mutants/first-catch.ts";
+import type { Catch } from "./mutants/mutant.ts";
+import { testedMutants } from "./mutants/tested-mutants.ts";
 import { drawPlan } from "./profiles/all-profiles.ts";
 import { reduced } from "./reduction.ts";
 import { runPlan } from "./run-plan.ts";
@@ -17,10 +20,7 @@ process.on("message", async (job: Job) => {
 
 async function run(job: Job): Promise<Omit<JobDone, "cpuSeconds">> {
   try {
-    if (job.kind === "mutant") {
-      const mutant = allMutants.find(({ name }) => name === job.name);
-      return { caught: mutant === undefined ? undefined : await firstCatch(mutant) };
-    }
+    if (job.kind === "mutant") return { caught: await caught(job.name) };
     const reduction = {
       ...job.reduction,
       operationsMax: job.reduction.operationsMax ?? Number.POSITIVE_INFINITY,
@@ -31,4 +31,11 @@ async function run(job: Job): Promise<Omit<JobDone, "cpuSeconds">> {
     const failure = error instanceof Error ? (error.stack ?? error.message) : String(error);
     return { failure: `${JSON.stringify(job)}: ${failure}` };
   }
+}
+
+async function caught(name: string): Promise<Catch | undefined> {
+  const tested = testedMutants.find((one) => one.name === name);
+  if (tested !== undefined) return await caughtByTest(tested);
+  const mutant = allMutants.find((one) => one.name === name);
+  return mutant === undefined ? undefined : await firstCatch(mutant);
 }

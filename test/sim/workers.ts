@@ -1,7 +1,7 @@
 /** Runs jobs in several processes at once; answers come in the order of the jobs. */
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import type { Catch } from "./mutants/first-catch.ts";
+import type { Catch } from "./mutants/mutant.ts";
 import type { RunCounts } from "./run-counts.ts";
 import type { Violation } from "./verdict.ts";
 

@@ -150,7 +150,11 @@ export class World {
   leaseTable(of: Region): LeaseTable {
     const known = this.#leaseTables.get(of);
     if (known !== undefined) return known;
-    const table = new LeaseTable(of, (change) => this.observers.leaseChanged(change));
+    const table = new LeaseTable(
+      of,
+      (change) => this.observers.leaseChanged(change),
+      (change) => this.observers.failuresCounted(change),
+    );
     this.#leaseTables.set(of, table);
     return table;
   }

@@ -32,7 +32,7 @@ const REPLICATED_CONFLICT = "ReplicatedWriteConflictException";
 /** S3: another request for the key is under way. The write is refused. */
 const CONFLICT_STATUS = 409;
 
-/** Who called is not known, or may not: 401, 403, and the names that come with other statuses. */
+/** The caller is not known, or may not call: 401, 403, and the names that come with other statuses. */
 const denials = new Set([
   "AccessDeniedException",
   "ExpiredTokenException",

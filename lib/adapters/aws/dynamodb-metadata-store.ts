@@ -6,11 +6,13 @@
  * M2 `home`: the home takes every conditional write and every consistent read, and nobody stands in for it: a
  *    condition is checked against the replica that is asked, and another one would let two writers win. Stale
  *    reads are M1's.
- * M3 A write that may have taken effect is not sent to another replica: it rejects, and whoever sent it reads
+ * M3 A write that may have taken effect is not sent to another replica: it rejects, and its caller reads
  *    before writing again (U2).
  */
+
 import { AssertionError, present } from "../../protocol/assert.ts";
 import type { Clock } from "../../protocol/clock.ts";
+import { Age } from "../../protocol/deadline.ts";
 import { FencelineError, hasCode, sideEffectsOf } from "../../protocol/errors.ts";
 import type { Region, WriteToken } from "../../protocol/ids.ts";
 import type { Item, ItemKey, Version } from "../../protocol/items.ts";
@@ -26,15 +28,15 @@ export interface DynamoDbMetadataFields {
   /** Nearest first. In mode `home` the home is one of them. */
   readonly replicas: readonly MetadataReplica[];
   readonly mode: { readonly kind: "strong" } | { readonly kind: "home"; readonly home: Region };
-  readonly clock: Pick<Clock, "monotonicMs">;
+  readonly clock: Pick<Clock, "nowMs" | "monotonicMs">;
 }
 
 export class DynamoDbMetadataStore implements MetadataStore {
   readonly #all: readonly MetadataReplica[];
-  /** Who takes conditional writes and consistent reads. */
+  /** The replicas that take conditional writes and consistent reads. */
   readonly #deciding: readonly MetadataReplica[];
-  readonly #clock: Pick<Clock, "monotonicMs">;
-  readonly #suspectUntilMs = new Map<Region, number>();
+  readonly #clock: DynamoDbMetadataFields["clock"];
+  readonly #failed = new Map<Region, Age>();
 
   constructor({ replicas, mode, clock }: DynamoDbMetadataFields) {
     this.#all = replicas;
@@ -80,12 +82,12 @@ export class DynamoDbMetadataStore implements MetadataStore {
     for (const { region, store } of this.#inTurn(replicas)) {
       try {
         const answer = await call(store);
-        this.#suspectUntilMs.delete(region);
+        this.#failed.delete(region);
         return answer;
       } catch (error) {
         // Damaged data is an answer, and another replica holds the same.
         if (error instanceof AssertionError || hasCode(error, "data_corrupt")) throw error;
-        this.#suspectUntilMs.set(region, this.#clock.monotonicMs() + limits.suspectMs);
+        this.#failed.set(region, new Age(this.#clock));
         failures.push(error);
         if (!mayMoveOn(error)) break;
       }
@@ -95,8 +97,8 @@ export class DynamoDbMetadataStore implements MetadataStore {
 
   /** Suspects last; otherwise as given. */
   #inTurn(replicas: readonly MetadataReplica[]): readonly MetadataReplica[] {
-    const nowMs = this.#clock.monotonicMs();
-    const isSuspect = ({ region }: MetadataReplica) => (this.#suspectUntilMs.get(region) ?? nowMs) > nowMs;
+    const isSuspect = ({ region }: MetadataReplica) =>
+      this.#failed.get(region)?.isWithin(limits.suspectMs) === true;
     return [...replicas.filter((one) => !isSuspect(one)), ...replicas.filter(isSuspect)];
   }
 }

@@ -4,7 +4,7 @@
  * L1 Sent once. What is not an answer of the function's code is unknown: FunctionError, throttles, silence, a
  *    payload that cannot be read. Only what Lambda itself refused is certainly without effect.
  * L2 A function that is not there (404) is silent like one that died: its region cannot serve. A call that
- *    this process may not make (403) is its own fault, told loudly, and says nothing of the function.
+ *    this process may not make (403) is its own fault, reported loudly, and says nothing of the function.
  */
 import { InvocationType, InvokeCommand, type LambdaClient } from "@aws-sdk/client-lambda";
 import type { JsonObject } from "../../formats/json-fields.ts";
@@ -19,7 +19,7 @@ export interface LambdaFunction {
   readonly client: LambdaClient;
   readonly name: string;
   readonly region: string;
-  /** Told of each call that was denied (L2). */
+  /** Gets each call that was denied (L2). */
   readonly onDenied?: (denied: CallDenied) => void;
 }
 

@@ -3,7 +3,7 @@
  *
  * S1 The bucket decides: `If-None-Match: *` is put-if-absent, atomic per key (rules 1 to 4).
  * S2 412 means that the key was taken. After an attempt of this very call whose outcome is unknown, the bytes
- *    that are there tell whose it is: its own mean that it was stored.
+ *    that are there say whose it is: its own mean that it was stored.
  * S3 409 (another request for the key is under way) and 429 store nothing; they are repeated.
  * S4 Only NoSuchKey of a GetObject is "absent". 403, NoSuchBucket, any other 404 and silence are unknown
  *    (rule 21).
@@ -98,7 +98,7 @@ export class S3EntryStore implements EntryStore {
   }
 
   /**
-   * S2. Rivals with the same bytes are both told "stored": Tombstones, of which it does not matter whose is
+   * S2. Rivals with the same bytes both get "stored": Tombstones, of which it does not matter whose is
    * there (rules 3, 9), and one writer's own entry sent twice (rule 2).
    */
   async #whose(name: string, bytes: Uint8Array): Promise<"stored" | "occupied"> {
@@ -126,8 +126,8 @@ export class S3EntryStore implements EntryStore {
   }
 
   /**
-   * Repeats what was refused for the moment or got no answer: all of these calls may be made twice. `call` is
-   * told whether an earlier attempt may have taken effect.
+   * Repeats what was refused for the moment or got no answer: all of these calls may be made twice. `call`
+   * gets whether an earlier attempt may have taken effect.
    */
   async #persist<T>(what: string, call: (inDoubt: boolean) => Promise<T>, signal?: CallSignal): Promise<T> {
     let inDoubt = false;

@@ -17,7 +17,7 @@ export async function listKeys(
   const answer = await client.send(
     new ListObjectsV2Command({
       Bucket: bucket,
-      // One more tells whether there is another page.
+      // One more shows whether there is another page.
       MaxKeys: Math.min(limit + 1, KEYS_MAX),
       ...(ledgerId === undefined ? {} : { Prefix: ledgerPrefix(ledgerId) }),
       ...(after === undefined ? {} : { StartAfter: after }),

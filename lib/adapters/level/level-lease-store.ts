@@ -1,10 +1,15 @@
-/** One region's writer leases in a LevelDB directory. Acknowledged means synced. */
-import { decodeLease, encodeLease } from "../../formats/lease-format.ts";
+/** One region's writer leases, and failures of owners, in a LevelDB directory. Acknowledged means synced. */
+import {
+  decodeLease,
+  decodeOwnerFailures,
+  encodeLease,
+  encodeOwnerFailures,
+} from "../../formats/lease-format.ts";
 import { decodeVersioned } from "../../formats/version-format.ts";
-import type { LogIncarnation, WriteToken } from "../../protocol/ids.ts";
+import type { LogIncarnation, Region, WriteToken } from "../../protocol/ids.ts";
 import type { Version } from "../../protocol/items.ts";
-import type { Lease } from "../../protocol/lease.ts";
-import type { LeaseStore, VersionedLease, WriteAnswer } from "../../protocol/ports.ts";
+import type { Lease, OwnerFailures } from "../../protocol/lease.ts";
+import type { LeaseStore, VersionedFailures, VersionedLease, WriteAnswer } from "../../protocol/ports.ts";
 import { openLevelDatabase } from "./level-database.ts";
 import { SyncedBatches } from "./synced-batches.ts";
 import { conditionalWrite } from "./versioned-bytes.ts";
@@ -40,6 +45,24 @@ export class LevelLeaseStore implements LeaseStore, AsyncDisposable {
     return await this.#batches.submit(leaseKey(log), conditionalWrite(expected, json, token));
   }
 
+  async readFailures(owner: Region): Promise<VersionedFailures | undefined> {
+    const bytes = await this.#batches.get(ownerKey(owner));
+    if (bytes === undefined) return undefined;
+    const { version, value } = decodeVersioned(bytes);
+    return { failures: decodeOwnerFailures(value), version };
+  }
+
+  async writeFailures(
+    owner: Region,
+    expected: Version | "absent",
+    failures: OwnerFailures,
+    token: WriteToken,
+  ): Promise<WriteAnswer> {
+    const json = encodeOwnerFailures(failures);
+    decodeOwnerFailures(json);
+    return await this.#batches.submit(ownerKey(owner), conditionalWrite(expected, json, token));
+  }
+
   async close(): Promise<void> {
     await this.#batches.close();
   }
@@ -50,3 +73,4 @@ export class LevelLeaseStore implements LeaseStore, AsyncDisposable {
 }
 
 const leaseKey = (log: LogIncarnation): string => `lease#${log}`;
+const ownerKey = (owner: Region): string => `owner#${owner}`;

@@ -15,7 +15,7 @@ export function matches(current: Cell<unknown> | undefined, expected: Version | 
 
 /**
  * The cell that follows `current`. Revisions start at 1 again when an item is made anew, as a store without
- * memory of removed items has it: only the token then tells the two apart.
+ * memory of removed items has it: only the token then distinguishes the two.
  */
 export function nextCell<T>(current: Cell<T> | undefined, value: T, token: WriteToken): Cell<T> {
   return deepFreeze({ value, version: { revision: (current?.version.revision ?? 0) + 1, token } });

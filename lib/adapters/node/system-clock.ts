@@ -1,10 +1,10 @@
 /**
  * The host's clocks and timers.
  *
- * C1 A timer keeps the process alive, because somebody may await it: a command that pauses between two
- *    attempts must not exit in the middle with nothing printed. Who is done says so with `release`: what is
- *    pending then still fires while the process lives, but no longer holds it. So a finished command leaves
- *    at once, whatever time-outs its calls left behind, and a server's pauses always end.
+ * C1 A timer keeps the process alive, because a caller may await it: a command that pauses between two
+ *    attempts must not exit in the middle with nothing printed. A process that is done calls `release`:
+ *    what is pending then still fires while the process lives, but no longer holds it. So a finished command
+ *    leaves at once, whatever time-outs its calls left behind, and a server's pauses always end.
  * C2 A timer never fires early by the monotonic clock, also for delays that the host's timers cannot hold.
  */
 import { assert } from "../../protocol/assert.ts";

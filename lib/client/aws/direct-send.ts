@@ -25,7 +25,7 @@ interface ProxyAnswer {
 }
 
 export function directSend({ region, functions }: DirectFields): SendHttp {
-  // One attempt: whoever repeats a request knows whether that is safe.
+  // One attempt: the caller alone knows whether a repetition is safe.
   const client = new LambdaClient({ region, maxAttempts: 1 });
   return async (address, request) => {
     const name = request.method === "GET" ? functions.read : functions.append;

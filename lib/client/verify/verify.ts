@@ -30,7 +30,7 @@ export interface VerifyFields extends VerifyBounds {
   readonly plain: boolean;
   /** How long set-up and the final reading try again. */
   readonly patienceMs: number;
-  /** Told of requests of theirs that are tried again. */
+  /** Gets requests of theirs that are tried again. */
   readonly onRetry?: Patience["onRetry"];
   /** Called when the logs are there and the appenders begin. */
   readonly onStart?: () => void;

@@ -1,4 +1,4 @@
-/** How much of what Lambda lets a function be told a topology takes, which bounds how many bookies it has. */
+/** How much of a Lambda function's environment a topology takes, which bounds how many bookies it has. */
 import { type RegionSettings, regionVariables } from "../../environment.ts";
 import { Names } from "../names.ts";
 import { readSettings, regionSettings } from "../region-settings.ts";
@@ -14,7 +14,7 @@ export interface EnvironmentSize {
   readonly words: string;
 }
 
-/** Of the functions that are told most. Undefined: the topology has no region to begin with. */
+/** Of the functions with the largest environment. Undefined: the topology has no region to begin with. */
 export function environmentSize(topology: Topology): EnvironmentSize | undefined {
   const [region] = metadataRegions(topology);
   if (region === undefined) return undefined;

@@ -1,5 +1,5 @@
 /**
- * How S3 keeps entries. A slot is written once, conditionally, and read at once by whoever recovers or reads
+ * How S3 keeps entries. A slot is written once, conditionally, and read at once by recoveries and readers of
  * the tail: a class must do that in milliseconds, in a bucket that lists in order, and keep what one zone
  * loses.
  */
@@ -35,7 +35,7 @@ export function storageClassRefusal(given: unknown): string {
 /** Below this size a class bills more than there is, or does nothing. */
 export const SMALL_BYTES = 128 * 1_024;
 
-/** What a class costs whom: for whoever deploys it. */
+/** What a class costs, and which deployments: for the operator. */
 export function storageClassWarnings({
   storageClass,
 }: {

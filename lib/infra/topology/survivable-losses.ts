@@ -1,4 +1,4 @@
-/** Which losses of regions a topology outlives, in words for whoever deploys it. */
+/** Which losses of regions a topology outlives, in words for the operator who deploys it. */
 import { admitPlan } from "../../protocol/placement/what-if.ts";
 import { replicationOf } from "./replication.ts";
 import type { Topology, TopologyPreset } from "./topology.ts";

@@ -1,4 +1,4 @@
-/** What must hold between the parts of a topology. All that is wrong is told at once. */
+/** What must hold between the parts of a topology. All that is wrong is reported at once. */
 
 import { admitPlan } from "../../protocol/placement/what-if.ts";
 import { Names } from "../names.ts";
@@ -64,7 +64,7 @@ function restoredFaults(topology: Topology): readonly string[] {
     ...(restored.table === own
       ? [`restored.table ${own} is the deployment's own table; name the one that was restored beside it`]
       : []),
-    // The table says so of itself, and a function that is told of another home refuses to read it.
+    // The table says so of itself, and a function whose settings name another home refuses to read it.
     ...(metadata.mode === "home" && restored.region !== metadata.home
       ? [`restored.region is ${restored.region}; in mode home restore in the home, ${metadata.home}`]
       : []),
@@ -73,7 +73,7 @@ function restoredFaults(topology: Topology): readonly string[] {
 
 function admissionFaults({ presets, regions }: Topology): readonly string[] {
   const planned = regions.map(({ name, bookies }) => ({ name, bookies: bookies.length, racks: 1 }));
-  // Admission counts each region once; the repetition was told above.
+  // Admission counts each region once; the repetition was reported above.
   if (new Set(planned.map(({ name }) => name)).size < planned.length) return [];
   return presets.flatMap((preset) => {
     const admission = admitPlan(replicationOf(preset), planned);

@@ -8,7 +8,7 @@ import { storageClassRefusal } from "./storage-class.ts";
 const retentionDays = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 3653];
 const regionName = z.string().regex(/^[a-z]{2}-(gov-)?[a-z]+-\d$/, "is no AWS region, such as us-east-1");
 
-/** Whoever adds a bookie is handed an identity that nobody has had before. */
+/** An identity that no bookie has had before, for the operator who adds one. */
 function newStorage(): string {
   const fresh = Array.from(randomBytes(8), (byte) => (byte % 32).toString(32)).join("");
   return (

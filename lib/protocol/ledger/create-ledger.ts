@@ -4,6 +4,7 @@
  * is listed for the auditor beside that, and before anybody writes to it.
  */
 import { assert } from "../assert.ts";
+import { Age } from "../deadline.ts";
 import { FencelineError, notReady } from "../errors.ts";
 import { type BookieId, newLedgerId } from "../ids.ts";
 import { ledgerKey, ledgerListingKey } from "../items.ts";
@@ -25,20 +26,20 @@ export interface CreateLedgerRequest {
 
 /** An open ledger and when its metadata was last known at first hand (rule 15's clock assumption). */
 export interface CreatedLedger extends Versioned<OpenLedger> {
-  /** Wall time in ms, taken before the write that created it. */
-  readonly readAtMs: number;
+  /** From before the write that created it, or from before it was last read. */
+  readonly readAt: Age | undefined;
 }
 
 export async function createLedger(ports: LedgerPorts, request: CreateLedgerRequest): Promise<CreatedLedger> {
   for (let attempt = 0; attempt < limits.updateRoundsMax; attempt++) {
     const ledgerId = newLedgerId(ports.random);
-    const readAtMs = ports.clock.nowMs();
+    const readAt = new Age(ports.clock);
     const item = newLedger({
       ledgerId,
       replication: request.replication,
       digest: request.digest,
       ensemble: chooseEnsemble(ports, ledgerId, request),
-      createdAtMs: readAtMs,
+      createdAtMs: ports.clock.nowMs(),
       ...(request.origin === undefined ? {} : { origin: request.origin }),
     });
     const [outcome] = await Promise.all([
@@ -54,7 +55,7 @@ export async function createLedger(ports: LedgerPorts, request: CreateLedgerRequ
       ledgerId,
       ensemble: item.fragments.flatMap((fragment) => fragment.ensemble.map((member) => member.id)),
     });
-    return { key: outcome.stored.key, item, version: outcome.stored.version, readAtMs };
+    return { key: outcome.stored.key, item, version: outcome.stored.version, readAt };
   }
   throw notReady("no free ledger id was found: the random port repeats itself");
 }

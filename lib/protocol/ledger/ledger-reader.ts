@@ -11,6 +11,8 @@
  *    the metadata that this very read went by that counts: another read may have asked again meanwhile.
  * L5 Never fences, never writes.
  */
+
+import { Age } from "../deadline.ts";
 import { type BookieVerdict, type FencelineError, insufficientRegions, notReady } from "../errors.ts";
 import { type EntryId, type LedgerId, NO_ENTRY, nextEntry, previousEntry } from "../ids.ts";
 import { isSameVersion, ledgerKey } from "../items.ts";
@@ -45,7 +47,7 @@ type Step = LedgerRead | { readonly kind: "again" };
 
 interface Known extends Versioned<LedgerMetadata> {
   /** Wall time in ms from before the consistent read began. */
-  readonly readAtMs: number;
+  readonly readAt: Age;
 }
 
 export class LedgerReader {
@@ -224,13 +226,13 @@ export class LedgerReader {
 
   /** L4. What is gone is gone: ids are never used again. */
   #mayAnswerFrom(known: Known | undefined): boolean {
-    return known === undefined || isFresh(this.ports.clock, known.readAtMs);
+    return known === undefined || isFresh(known.readAt);
   }
 
   async #refresh(): Promise<Known | undefined> {
-    const readAtMs = this.ports.clock.nowMs();
+    const readAt = new Age(this.ports.clock);
     const read = await this.ports.metadata.get(ledgerKey(this.ledgerId), "consistent");
-    this.#known = read?.item.kind === "ledger" ? { ...read, item: read.item, readAtMs } : undefined;
+    this.#known = read?.item.kind === "ledger" ? { ...read, item: read.item, readAt } : undefined;
     return this.#known;
   }
 }

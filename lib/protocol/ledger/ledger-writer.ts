@@ -10,7 +10,9 @@
  *    more and the outcome of everything pending is unknown (rule 8).
  * W5 Nothing is acknowledged on metadata last read longer ago than a quarter of the seal age (rule 15).
  */
+
 import { assert } from "../assert.ts";
+import type { Age } from "../deadline.ts";
 import type { FencelineError } from "../errors.ts";
 import { type BookieId, type EntryId, nextEntry, type Tenure } from "../ids.ts";
 import { type ClosedLedger, lastFragment, type OpenLedger } from "../ledger-metadata.ts";
@@ -44,15 +46,15 @@ export class LedgerWriter {
   #length: number;
   #closing: Promise<ClosedLedger> | undefined;
 
-  /** `readAtMs`: wall time of the last consistent read of `ledger`. Without `start` it is fresh. */
+  /** `readAt`: of the last consistent read of `ledger`. Without `start` it is fresh. */
   constructor(
     ports: LedgerPorts,
-    ledger: Versioned<OpenLedger> & { readonly readAtMs?: number },
+    ledger: Versioned<OpenLedger> & { readonly readAt?: Age | undefined },
     start: WriterStart = freshStart(ports.random),
   ) {
     this.#ports = ports;
     this.#ledger = ledger;
-    this.#age = new MetadataAge(ports.clock, ledger.readAtMs);
+    this.#age = new MetadataAge(ports.clock, ledger.readAt);
     this.tenure = start.tenure;
     this.#lastAddConfirmed = start.lastAddConfirmed;
     this.#lastAddPushed = start.lastAddConfirmed;
@@ -62,8 +64,8 @@ export class LedgerWriter {
   }
 
   /** With the wall time in ms of the last consistent read of it. */
-  get ledger(): Versioned<OpenLedger> & { readonly readAtMs: number } {
-    return { ...this.#ledger, readAtMs: this.#age.readAtMs };
+  get ledger(): Versioned<OpenLedger> & { readonly readAt: Age | undefined } {
+    return { ...this.#ledger, readAt: this.#age.readAt };
   }
   get lastAddConfirmed(): EntryId {
     return this.#lastAddConfirmed;

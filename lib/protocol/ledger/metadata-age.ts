@@ -1,38 +1,39 @@
 /**
  * The one clock assumption (rule 15): a process whose last consistent metadata read is older than a quarter
- * of the seal age acknowledges nothing and answers nothing until it has read again. Measured on wall time,
- * since a frozen process's monotonic time may stand still; a wall clock that went back counts as old.
+ * of the seal age acknowledges nothing and answers nothing until it has read again. Measured by both
+ * clocks: a frozen process's monotonic one may stand still, and a wall clock that went back proves nothing.
  */
 import type { Clock } from "../clock.ts";
+import { Age } from "../deadline.ts";
 import type { LedgerId } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
 import type { LedgerMetadata } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { MetadataStore } from "../ports.ts";
 
-/** Whether what was read may still be answered from. `readAtMs`: wall time from before the read began. */
-export function isFresh(clock: Pick<Clock, "nowMs">, readAtMs: number): boolean {
-  const ageMs = clock.nowMs() - readAtMs;
-  return ageMs >= 0 && ageMs < limits.metadataAgeMaxMs;
+/** Whether what was read may still be answered from. `readAt`: from before the read began. */
+export function isFresh(readAt: Age | undefined): boolean {
+  return readAt?.isWithin(limits.metadataAgeMaxMs) === true;
 }
 
 export class MetadataAge {
-  #readAtMs: number;
+  #readAt: Age | undefined;
 
+  /** `readAt`: of a consistent read that was made before. */
   constructor(
     private readonly clock: Clock,
-    readAtMs: number = Number.NEGATIVE_INFINITY,
+    readAt?: Age,
   ) {
-    this.#readAtMs = readAtMs;
+    this.#readAt = readAt;
   }
 
-  /** Wall time in ms from before the last consistent read began. */
-  get readAtMs(): number {
-    return this.#readAtMs;
+  /** From before the last consistent read began; undefined if there was none. */
+  get readAt(): Age | undefined {
+    return this.#readAt;
   }
 
   isFresh(): boolean {
-    return isFresh(this.clock, this.#readAtMs);
+    return isFresh(this.#readAt);
   }
 
   /** Reads a ledger's state consistently. */
@@ -52,9 +53,9 @@ export class MetadataAge {
 
   /** Makes a consistent read and counts its age from before it began. */
   async read<T>(consistentRead: () => Promise<T>): Promise<T> {
-    const startedAtMs = this.clock.nowMs();
+    const startedAt = new Age(this.clock);
     const result = await consistentRead();
-    this.#readAtMs = startedAtMs;
+    this.#readAt = startedAt;
     return result;
   }
 }

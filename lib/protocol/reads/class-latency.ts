@@ -3,7 +3,7 @@
  * worked out from it now and then, and a long memory of how far away the class is. The memory orders regions;
  * only the sketch is evidence of how a class does now.
  */
-import type { Clock } from "../clock.ts";
+import { Age, type Clocks } from "../deadline.ts";
 import { LatencySketch, type Survival } from "./latency-sketch.ts";
 import { readLimits } from "./read-limits.ts";
 
@@ -22,25 +22,25 @@ export interface ClassThresholds {
 
 export class ClassLatency {
   readonly #sketch: LatencySketch;
-  #thresholds: ClassThresholds | undefined;
-  #refreshedMs = 0;
-  #healthyMs = Number.NEGATIVE_INFINITY;
+  #thresholds: { readonly age: Age; readonly now: ClassThresholds } | undefined;
+  /** When a healthy replica of the class last answered. */
+  #healthy: Age | undefined;
   #memoryLog = 0;
   #memorySamples = 0;
 
-  constructor(private readonly clock: Pick<Clock, "monotonicMs">) {
+  constructor(private readonly clock: Clocks) {
     this.#sketch = new LatencySketch(clock);
   }
 
   /** Whether no healthy replica of the class has been heard of lately. */
   get isForlorn(): boolean {
-    return this.clock.monotonicMs() - this.#healthyMs > readLimits.forlornAfterMs;
+    return this.#healthy?.isWithin(readLimits.forlornAfterMs) !== true;
   }
 
   /** An answered attempt. */
   record(latencyMs: number, isSuspects: boolean): void {
     this.#sketch.record(latencyMs);
-    if (!isSuspects) this.#healthyMs = this.clock.monotonicMs();
+    if (!isSuspects) this.#healthy = new Age(this.clock);
     if (this.#memorySamples >= readLimits.medianSamplesMin) return;
     this.#memorySamples += 1;
     this.#memoryLog +=
@@ -72,13 +72,13 @@ export class ClassLatency {
   }
 
   thresholds(): ClassThresholds {
-    const nowMs = this.clock.monotonicMs();
-    const ageMs = nowMs - this.#refreshedMs;
-    if (this.#thresholds !== undefined && ageMs < readLimits.refreshMs) return this.#thresholds;
-    this.#refreshedMs = nowMs;
-    this.#thresholds = this.#workOut();
-    this.#remember(this.#thresholds.medianMs, Math.min(ageMs, 4 * readLimits.refreshMs));
-    return this.#thresholds;
+    const before = this.#thresholds;
+    const ageMs = before?.age.ms ?? Number.POSITIVE_INFINITY;
+    if (before !== undefined && ageMs < readLimits.refreshMs) return before.now;
+    const now = this.#workOut();
+    this.#thresholds = { age: new Age(this.clock), now };
+    this.#remember(now.medianMs, Math.min(ageMs, 4 * readLimits.refreshMs));
+    return now;
   }
 
   #workOut(): ClassThresholds {

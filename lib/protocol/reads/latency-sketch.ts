@@ -8,7 +8,7 @@
  * K2 Only attempts are recorded, never whole reads: a threshold that counts its own hedge delay drifts
  *    upward.
  */
-import type { Clock } from "../clock.ts";
+import { Age, type Clocks } from "../deadline.ts";
 import { readLimits } from "./read-limits.ts";
 
 const FLOOR_MS = readLimits.latencyFloorMs;
@@ -68,10 +68,10 @@ export class Survival {
 export class LatencySketch {
   #current = new Half();
   #previous = new Half();
-  #startedMs: number;
+  #started: Age;
 
-  constructor(private readonly clock: Pick<Clock, "monotonicMs">) {
-    this.#startedMs = clock.monotonicMs();
+  constructor(private readonly clock: Clocks) {
+    this.#started = new Age(clock);
   }
 
   /** An attempt that was answered after `latencyMs`. */
@@ -112,7 +112,7 @@ export class LatencySketch {
 
   /** Where reads are rare, a half waits until it holds enough to be of use, but not for ever. */
   #rotate(): void {
-    const ageMs = this.clock.monotonicMs() - this.#startedMs;
+    const ageMs = this.#started.ms;
     if (ageMs < readLimits.sketchHalfMs) return;
     const isThin = this.#current.samples < readLimits.tailSamplesMin;
     if (isThin && ageMs < readLimits.sketchHalfMaxMs) return;
@@ -122,6 +122,6 @@ export class LatencySketch {
     this.#current.clear();
     const halfMs = isThin ? readLimits.sketchHalfMaxMs : readLimits.sketchHalfMs;
     if (ageMs >= 2 * halfMs) this.#previous.clear();
-    this.#startedMs += ageMs;
+    this.#started = new Age(this.clock);
   }
 }

@@ -10,6 +10,7 @@
 
 import { CallAbort } from "../call-abort.ts";
 import type { Clock } from "../clock.ts";
+import { Age } from "../deadline.ts";
 import type { BookieId } from "../ids.ts";
 import type { BookieAddress, DistanceClass } from "../place.ts";
 import type { Random } from "../random.ts";
@@ -38,7 +39,7 @@ export interface Probe {
 }
 
 interface Delays {
-  readonly madeMs: number;
+  readonly age: Age;
   readonly delaysMs: readonly number[];
 }
 
@@ -87,8 +88,7 @@ export class ReadPolicy {
     });
     const key = `${kind} ${steps.map(({ distance, cost }) => `${distance} ${cost}`).join()}`;
     const known = this.#delays.get(key);
-    const nowMs = this.clock.monotonicMs();
-    if (known !== undefined && nowMs - known.madeMs < readLimits.refreshMs) return known.delaysMs;
+    if (known?.age.isWithin(readLimits.refreshMs) === true) return known.delaysMs;
     const delaysMs = hedgeDelays(
       steps.map(({ distance, cost }) => {
         const { survival, hedgeDefaultMs } = this.latencies(distance, kind).thresholds();
@@ -96,7 +96,7 @@ export class ReadPolicy {
       }),
     );
     if (this.#delays.size >= readLimits.replicasMax) this.#delays.clear();
-    this.#delays.set(key, { madeMs: nowMs, delaysMs });
+    this.#delays.set(key, { age: new Age(this.clock), delaysMs });
     return delaysMs;
   }
 

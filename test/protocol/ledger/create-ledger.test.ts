@@ -24,7 +24,8 @@ describe("createLedger", () => {
     const { w, create } = await creating();
     const before = w.clock.nowMs();
     const ledger = await create();
-    expect(ledger).toMatchObject({ item: { state: "OPEN", retired: [] }, readAtMs: before });
+    expect(ledger).toMatchObject({ item: { state: "OPEN", retired: [] } });
+    expect(ledger.readAt?.ms).toBe(w.clock.nowMs() - before);
     const stored = await w.metadata.get(ledgerKey(ledger.item.ledgerId), "consistent");
     expect(stored).toEqual({ key: ledger.key, item: ledger.item, version: ledger.version });
     expect((await create()).item.ledgerId).not.toBe(ledger.item.ledgerId);

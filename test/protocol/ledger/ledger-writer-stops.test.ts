@@ -227,10 +227,10 @@ describe("old metadata (W5, rule 15)", () => {
       startTimer: (delayMs: number, fire: () => void) => w.clock.startTimer(delayMs, fire),
     };
     const create = createLedger({ ...ports, clock }, { replication: w.replication, digest: w.digest });
-    const { readAtMs, ...ledger } = await w.run(create);
+    const { readAt, ...ledger } = await w.run(create);
     const reads = () => w.faults.count({ client: "W", port: "metadata", call: "get" });
     const before = reads();
-    const told = new Adder(w, new LedgerWriter({ ...ports, clock }, { ...ledger, readAtMs }));
+    const told = new Adder(w, new LedgerWriter({ ...ports, clock }, { ...ledger, readAt }));
     expect(await told.add("e0")).toBe("acknowledged 0");
     expect(reads()).toBe(before);
     skewMs = -HOUR_MS;
@@ -238,7 +238,7 @@ describe("old metadata (W5, rule 15)", () => {
     expect(reads()).toBe(before + 1);
 
     const fresh = await w.run(createLedger(ports, { replication: w.replication, digest: w.digest }));
-    const { readAtMs: _, ...untold } = fresh;
+    const { readAt: _, ...untold } = fresh;
     const atThat = reads();
     const other = new Adder(w, new LedgerWriter(ports, untold));
     expect(await other.add("e0")).toBe("acknowledged 0");

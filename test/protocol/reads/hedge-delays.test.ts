@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: CPU_BOUND.timeout });
 const { hedgeBudget, hedgeDemand } = readLimits;
 
 function survivalOf(latencies: readonly number[]): Survival {
-  const sketch = new LatencySketch({ monotonicMs: () => 0 });
+  const sketch = new LatencySketch({ nowMs: () => 0, monotonicMs: () => 0 });
   for (const latency of latencies) sketch.record(latency);
   return sketch.survival();
 }

@@ -6,9 +6,8 @@ import { SeededRandom } from "../../sim/seeded-random.ts";
 
 class HandClock {
   ms = 0;
-  monotonicMs(): number {
-    return this.ms;
-  }
+  nowMs = () => this.ms;
+  monotonicMs = () => this.ms;
 }
 
 const latency = fc.double({ min: 0.1, max: 50_000, noNaN: true });
@@ -123,6 +122,15 @@ describe("latency sketch: halves", () => {
     clock.ms += readLimits.sketchHalfMaxMs;
     expect(sketch.samples).toBe(50);
     clock.ms += readLimits.sketchHalfMaxMs;
+    expect(sketch.samples).toBe(0);
+  });
+
+  test("a freeze of the host, whose monotonic clock stands still, empties it as well (K1)", () => {
+    const clock = new HandClock();
+    const sketch = filled(clock, enough);
+    const awakeMs = clock.ms;
+    clock.monotonicMs = () => awakeMs;
+    clock.ms += 3_600_000;
     expect(sketch.samples).toBe(0);
   });
 

@@ -6,9 +6,8 @@ import { ReplicaHealth } from "../../../lib/protocol/reads/replica-health.ts";
 
 class HandClock {
   ms = 0;
-  monotonicMs(): number {
-    return this.ms;
-  }
+  nowMs = () => this.ms;
+  monotonicMs = () => this.ms;
 }
 
 function setUp() {

@@ -4,9 +4,8 @@ import { ReplicaHealth, type Yardstick } from "../../../lib/protocol/reads/repli
 
 class HandClock {
   ms = 0;
-  monotonicMs(): number {
-    return this.ms;
-  }
+  nowMs = () => this.ms;
+  monotonicMs = () => this.ms;
 }
 
 const yardstick: Yardstick = { usualMs: 30, lateMs: 70, silenceMs: 400 };

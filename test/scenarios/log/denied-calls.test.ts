@@ -49,7 +49,7 @@ test.each([undefined, "canOwn", "append"])(
       expect(w.world.clock.nowMs() - startedMs).toBeLessThan(limits.ownerAskTimeoutMs);
       await w.world.clock.advance(limits.ownerSilenceMs / 2);
     }
-    expect((await w.leaseTable("west").read(w.log))?.lease.ownerSilence).toBeUndefined();
+    expect(await w.leaseTable("west").readFailures(region("east"))).toBeUndefined();
     expect(await owners(w)).toEqual(["east"]);
     state.isDenied = false;
     expect(await q.append("b")).toEqual(["at 1"]);

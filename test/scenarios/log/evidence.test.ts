@@ -1,13 +1,9 @@
 /** Stories of evidence against an owner that several short-lived processes gather in one lease table. */
 import { expect, test } from "vitest";
 import { unavailable } from "../../../lib/protocol/errors.ts";
-import { region } from "../../../lib/protocol/ids.ts";
+import { logName, region } from "../../../lib/protocol/ids.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
-import {
-  countAnswer,
-  countFailure,
-  judgeSilence,
-} from "../../../lib/protocol/log/ownership/owner-silence.ts";
+import { OwnerFailureDetector } from "../../../lib/protocol/log/ownership/owner-failure-detector.ts";
 import type { LeaseStore } from "../../../lib/protocol/ports.ts";
 import { pause } from "../../../lib/protocol/waiting.ts";
 import { LOG, LogWorld, recordOf } from "./log-world.ts";
@@ -27,21 +23,31 @@ async function ownedByEast() {
 const owners = async (w: LogWorld) =>
   (await w.run(w.client("T", "north").reads.segments(LOG))).map(({ ownerRegion }) => ownerRegion);
 
-/** The lease table of the west, as its processes reach it. */
-const table = (w: LogWorld, leases: LeaseStore = w.leaseTable("west")) => ({
-  leases,
-  clock: w.world.clock,
-  random: w.client("random", "west").ports.random,
-});
+/** What processes of the west learn of the east; each has known for long that it owns the log. */
+function observers(w: LogWorld, number: number, store: LeaseStore = w.leaseTable("west")) {
+  const { clock } = w.world;
+  const { random } = w.client("random", "west").ports;
+  const all = Array.from({ length: number }, () => {
+    const detector = new OwnerFailureDetector({ clock, random, leases: { store, holder: "" } });
+    detector.noteOwner(w.log, east);
+    return detector;
+  });
+  clock.jump(limits.ownerGuardMs);
+  return all;
+}
 
-const judge = (w: LogWorld) => w.run(judgeSilence(table(w), w.log, east));
-
-const count = async (w: LogWorld, times: number, everyMs: number, leases?: LeaseStore) => {
-  for (let time = 0; time < times; time++) {
-    await w.run(countFailure(table(w, leases), w.log, east));
+/** One failure in each of so many processes. Whether the last of them finds the east silent then. */
+async function count(w: LogWorld, times: number, everyMs: number, store?: LeaseStore) {
+  let last: OwnerFailureDetector | undefined;
+  for (const detector of observers(w, times, store)) {
+    await w.run(detector.countFailure(east));
     w.world.clock.jump(everyMs);
+    last = detector;
   }
-};
+  return { isSilent: () => w.run(last?.isSilent(w.log, east) ?? Promise.resolve(false)) };
+}
+
+const counted = async (w: LogWorld) => (await w.leaseTable("west").readFailures(east))?.failures;
 
 test("processes that see one failure each and are gone count together; none of them would do alone", async () => {
   const { w, refuse } = await ownedByEast();
@@ -61,7 +67,7 @@ test("processes that see one failure each and are gone count together; none of t
   refuse("Q9");
   const started = w.world.clock.nowMs();
   expect(await w.client("Q9", "west").append("b")).toEqual(["at 1"]);
-  // It has never seen this owner: it leaves it alone for a while, on its own clock (O2).
+  // It has never seen this owner: it leaves it alone for a while, on its own clock (OF6).
   expect(w.world.clock.nowMs() - started).toBeGreaterThanOrEqual(limits.ownerGuardMs);
   expect(await owners(w)).toEqual(["east", "west"]);
 });
@@ -88,17 +94,19 @@ test("what the others counted is enough: one that knows the owner takes over at 
   expect(await owners(w)).toEqual(["east", "west"]);
 });
 
-test("an answer to one process keeps the others from taking over", async () => {
+test("OF4: an answer to one process keeps the others from taking over", async () => {
   const { w } = await ownedByEast();
-  await count(w, 5, limits.ownerSilenceMs);
-  expect(await judge(w)).toBe("silent");
-  await w.run(countAnswer(table(w), w.log, east));
-  expect(await judge(w)).toBe("heard");
+  const others = await count(w, 5, limits.ownerSilenceMs);
+  expect(await others.isSilent()).toBe(true);
+  const [answered] = observers(w, 1);
+  answered?.noteAnswer(east);
+  await w.run(answered?.flush() ?? Promise.resolve());
+  expect(await others.isSilent()).toBe(false);
   w.world.clock.jump(limits.ownerSilenceMs);
-  expect(await judge(w)).toBe("unsure");
+  expect(await others.isSilent()).toBe(false);
 });
 
-test("Q2: a function tells the others what it was answered before it stands still", async () => {
+test("OF4: a function tells the others what it was answered before it stands still", async () => {
   const { w } = await ownedByEast();
   await count(w, 2, 0);
   w.faults.at({ client: "Q", port: "lease" }, "before", Number.POSITIVE_INFINITY, () =>
@@ -108,51 +116,125 @@ test("Q2: a function tells the others what it was answered before it stands stil
   expect(await q.append("b")).toEqual(["at 1"]); // forwarded
   await q.release();
   w.faults.hold({ client: "Q" }); // frozen
-  expect(await judge(w)).toBe("heard");
+  expect((await counted(w))?.failures).toEqual([]);
 });
 
-test("enough failures over enough time, neither alone", async () => {
+test("OF1: enough failures over enough time, neither alone", async () => {
   const few = (await ownedByEast()).w;
-  await count(few, limits.ownerFailuresMin - 1, limits.ownerSilenceMs);
-  expect(await judge(few)).toBe("unsure");
+  expect(await (await count(few, limits.ownerFailuresMin - 1, limits.ownerSilenceMs)).isSilent()).toBe(false);
   const quick = (await ownedByEast()).w;
-  await count(quick, 20, 1);
-  expect(await judge(quick)).toBe("unsure");
+  expect(await (await count(quick, 20, 1)).isSilent()).toBe(false);
+  quick.world.clock.jump(limits.ownerSilenceMs);
+  expect(await (await count(quick, 1, 0)).isSilent()).toBe(true);
   const apart = (await ownedByEast()).w;
-  await count(apart, 5, limits.ownerFailureGapMaxMs + 1);
-  expect(await judge(apart)).toBe("unsure");
+  expect(await (await count(apart, 5, limits.ownerFailureGapMaxMs + 1)).isSilent()).toBe(false);
+  const enough = (await ownedByEast()).w;
+  expect(await (await count(enough, limits.ownerFailuresMin, limits.ownerSilenceMs / 2)).isSilent()).toBe(
+    true,
+  );
 });
 
-test("a failure whose reply is lost is counted once, and rivals at once are all counted", async () => {
+test("OF1: what the others counted moves no log of one that has not failed itself", async () => {
+  const { w } = await ownedByEast();
+  const [healthy] = observers(w, 1);
+  const others = await count(w, 5, limits.ownerSilenceMs / 2);
+  expect(await others.isSilent()).toBe(true);
+  expect(await w.run(healthy?.isSilent(w.log, east) ?? Promise.resolve(true))).toBe(false);
+  await w.run(healthy?.countFailure(east) ?? Promise.resolve());
+  expect(await w.run(healthy?.isSilent(w.log, east) ?? Promise.resolve(false))).toBe(true);
+});
+
+test("OF3: a failure whose reply is lost is counted once, and rivals at once are all counted", async () => {
   const { w } = await ownedByEast();
   const inner = w.leaseTable("west");
   let lost = 0;
   const lossy: LeaseStore = {
     read: (log) => inner.read(log),
-    write: async (...given) => {
-      const answer = await inner.write(...given);
+    write: (...given) => inner.write(...given),
+    readFailures: (owner) => inner.readFailures(owner),
+    writeFailures: async (...given) => {
+      const answer = await inner.writeFailures(...given);
       if (lost++ % 2 === 0) throw unavailable("the reply is lost");
       return answer;
     },
   };
   await count(w, 1, 0, lossy);
-  const failures = async () => (await inner.read(w.log))?.lease.ownerSilence?.failures;
-  expect(await failures()).toBe(1);
-  await w.run(Promise.all([1, 2, 3].map(() => countFailure(table(w), w.log, east))));
-  expect(await failures()).toBe(4);
+  expect((await counted(w))?.failures).toHaveLength(1);
+  const rivals = observers(w, limits.ownerFailuresMin - 1);
+  await w.run(Promise.all(rivals.map((rival) => rival.countFailure(east))));
+  expect((await counted(w))?.failures).toHaveLength(limits.ownerFailuresMin);
 });
 
-test("16: a count goes over a lease that a process left clean, and the next one goes on in its ledger", async () => {
+test("OF3: an outage that lasts writes the item once a second, and it stays fresh all the while", async () => {
+  const { w } = await ownedByEast();
+  const inner = w.leaseTable("west");
+  let writes = 0;
+  const watched: LeaseStore = {
+    read: (log) => inner.read(log),
+    write: (...given) => inner.write(...given),
+    readFailures: (owner) => inner.readFailures(owner),
+    writeFailures: (...given) => {
+      writes += 1;
+      return inner.writeFailures(...given);
+    },
+  };
+  const asking = observers(w, 10, watched);
+  const seconds = 60;
+  for (let step = 0; step < seconds * 10; step++) {
+    const detector = asking[step % asking.length];
+    await w.run(detector?.countFailure(east) ?? Promise.resolve());
+    w.world.clock.jump(100);
+    if (step < 20) continue;
+    expect(await w.run(detector?.isSilent(w.log, east) ?? Promise.resolve(false)), `step ${step}`).toBe(true);
+  }
+  expect(writes).toBeLessThanOrEqual(seconds + limits.ownerFailuresMin);
+  expect((await counted(w))?.failures).toHaveLength(limits.ownerFailuresMin);
+});
+
+test("the next log of a silent region is taken over without counting anew", async () => {
+  const { w, refuse } = await ownedByEast();
+  const other = logName("other");
+  const p = w.client("P", "east").appends;
+  await w.run(p.createLog(other, w.config));
+  const append = (appends: typeof p, log = other) => w.run(appends.append({ log, records: [recordOf("x")] }));
+  await append(p);
+  const q = w.client("Q", "west");
+  expect(await q.append("b")).toEqual(["at 1"]);
+  await append(q.appends);
+  await w.world.clock.advance(limits.ownerHeardMs + limits.ownerGuardMs);
+  refuse("Q");
+  expect(await q.append("c")).toEqual(["at 2"]);
+  expect(await owners(w)).toEqual(["east", "west"]);
+  const startedMs = w.world.clock.nowMs();
+  expect((await append(q.appends)).ownerRegion).toBe("west");
+  expect(w.world.clock.nowMs() - startedMs).toBeLessThan(limits.ownerRetryPauseMs);
+});
+
+test("OF2: one log's appends that fail at its owner, while that answers questions, move no log", async () => {
+  const { w } = await ownedByEast();
+  const q = w.client("Q", "west");
+  expect(await q.append("b")).toEqual(["at 1"]);
+  w.faults.fail({ client: "Q", port: "region", call: "append" }, "before", 40);
+  for (let round = 0; round < 10; round++) {
+    await q.append("x", "y", "z");
+    await w.run(Promise.all([q.sending("x"), q.sending("y"), q.sending("z")]));
+    await w.world.clock.advance(limits.ownerSilenceMs / 2);
+  }
+  expect(new Set(await owners(w))).toEqual(new Set(["east"]));
+});
+
+test("16: a count leaves a lease as it is, and the next process goes on in its ledger", async () => {
   const { w } = await ownedByEast();
   const [q, r] = [w.client("Q", "west"), w.client("R", "west")];
   await w.run(q.appends.transferOwner(LOG, region("west")));
   expect(await q.append("b")).toEqual(["at 1"]);
   await q.release();
+  const before = await w.leaseTable("west").read(w.log);
   await count(w, 2, 0);
+  expect(await w.leaseTable("west").read(w.log)).toEqual(before);
   const recoveries = w.world.trace.filter((event) => event.event === "recovery-started").length;
   expect(await r.append("c")).toEqual(["at 2"]);
   expect(w.world.trace.filter((event) => event.event === "recovery-started")).toHaveLength(recoveries);
-  expect((await w.leaseTable("west").read(w.log))?.lease.ownerSilence).toBeUndefined();
 });
 
 test("slowness is not death: an owner that answers late, and over capacity, keeps its log", async () => {

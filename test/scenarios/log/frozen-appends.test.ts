@@ -32,7 +32,10 @@ async function recordedAndForgotten(w: LogWorld, p: LogClient) {
 
 test("P3: frozen in a look at the owner's silence, it is forwarded no more", async () => {
   const { w, p, q } = await forwarding();
-  const look = w.faults.hold({ client: "Q", port: "lease", call: "read" }, "after");
+  w.faults.fail({ client: "Q", port: "region", call: "canOwn" }, "before", 1);
+  const failing = { log: LOG, records: [recordOf("lost")], timeoutMs: limits.ownerRetryPauseMs };
+  await w.run(q.appends.append(failing).catch(() => undefined));
+  const look = w.faults.hold({ client: "Q", port: "lease", call: "readFailures" }, "after");
   const first = keyed(q, "k").catch((error) => error.code);
   await w.idle();
   expect(look.calls).not.toEqual([]);

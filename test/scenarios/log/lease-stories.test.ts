@@ -26,9 +26,16 @@ async function contents(w: LogWorld, entry: number): Promise<number> {
 const reachesB0 = (w: LogWorld, client: string) =>
   ["B1", "B2"].map((target) => w.faults.hold({ client, port: "bookie", call: "add", target }));
 
+/** What the tables of these stories change nothing of. */
+const failuresOf = (table: LeaseStore): Pick<LeaseStore, "readFailures" | "writeFailures"> => ({
+  readFailures: (owner) => table.readFailures(owner),
+  writeFailures: (...given) => table.writeFailures(...given),
+});
+
 describe("S23 (16): A's release is executed twice, and A holds the pen again", () => {
   /** A lease table that knows its holders by name. */
   const byHolder = (table: LeaseStore): LeaseStore => ({
+    ...failuresOf(table),
     read: (log) => table.read(log),
     write: async (log, expected, lease, token) => {
       const now = await table.read(log);
@@ -43,6 +50,7 @@ describe("S23 (16): A's release is executed twice, and A holds the pen again", (
       const table = wrong?.(given) ?? given;
       if (client !== "A") return table;
       return {
+        ...failuresOf(table),
         read: (log) => table.read(log),
         write: async (log, expected, lease, token) => {
           if (lease.expiresAtMs === 0) releases.push(() => table.write(log, expected, lease, token));
@@ -75,6 +83,7 @@ describe("S23 (16): A's release is executed twice, and A holds the pen again", (
 describe("S25 (18, 20): a holder that died with an add in flight", () => {
   const alwaysClean = (table: LeaseStore, client: string): LeaseStore => ({
     ...{ write: (...given: Parameters<LeaseStore["write"]>) => table.write(...given) },
+    ...failuresOf(table),
     read: async (log) => {
       const found = await table.read(log);
       if (found === undefined || client !== "B") return found;
@@ -113,6 +122,7 @@ describe("S26 (19): B changed the ensemble between two tenures of A", () => {
     let left: Lease["tail"];
     if (client !== "A") return table;
     return {
+      ...failuresOf(table),
       write: (log, expected, lease, token) => {
         if (lease.expiresAtMs === 0) left = lease.tail;
         return table.write(log, expected, lease, token);
@@ -128,6 +138,7 @@ describe("S26 (19): B changed the ensemble between two tenures of A", () => {
 
   /** Nobody is suspected: that would change the ensemble by itself. */
   const unsuspecting = (table: LeaseStore): LeaseStore => ({
+    ...failuresOf(table),
     write: (...given) => table.write(...given),
     read: async (log) => {
       const found = await table.read(log);

@@ -143,6 +143,9 @@ export class LogWorld {
         read: (log) => through("read", log, () => store.read(log)),
         write: (log, expected, lease, token) =>
           through("write", log, () => store.write(log, expected, lease, token)),
+        readFailures: (owner) => through("readFailures", owner, () => store.readFailures(owner)),
+        writeFailures: (owner, ...given) =>
+          through("writeFailures", owner, () => store.writeFailures(owner, ...given)),
       },
     };
   }

@@ -29,7 +29,13 @@ const NOTHING_SENT = { code: "not_ready", sideEffects: "none", retryable: true }
 const hanging: readonly (readonly [string, (w: LogWorld) => { release(): void }])[] = [
   ["the look-up of the name", (w) => w.faults.hold({ client: "Q", port: "metadata" })],
   ["the look-up of the owner", (w) => w.faults.hold({ client: "Q", port: "metadata", about: w.elections })],
-  ["the lease table, asked for evidence", (w) => w.faults.hold({ client: "Q", port: "lease" })],
+  [
+    "the lease table, asked for evidence",
+    (w) => {
+      w.faults.fail({ client: "Q", port: "region", call: "canOwn" }, "before", 1);
+      return w.faults.hold({ client: "Q", port: "lease" });
+    },
+  ],
   ["the owner, asked whether it can own", (w) => w.faults.hold({ client: "Q", port: "region" })],
 ];
 

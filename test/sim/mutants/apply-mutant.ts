@@ -59,7 +59,7 @@ function declarationOf(patch: Patch, sources: Declarations): Declaration {
   if (declaration === undefined) {
     throw new Error(
       `${where} declares no ${patch.in}; near it are ${nearestNames(patch.in, sources).join(", ")}. ` +
-        standsIn(patch.from, sources),
+        standsIn(patch.from, sources).said,
     );
   }
   if (more.length > 0) {
@@ -81,10 +81,10 @@ function placeOf(patch: Patch, declaration: Declaration, sources: Declarations) 
     const lines = places.map(({ start }) => at(file, { start } as SyntaxNode)).join(", ");
     throw new Error(`${patch.in} holds this ${places.length} times, not once: ${patch.from} (${lines})`);
   }
-  throw new Error(
-    `${patch.in} (${file.path}) does not hold: ${patch.from}\n` +
-      `${standsIn(patch.from, sources)}\n${nearestPieces(fragments, declaration).join("\n")}`,
-  );
+  const elsewhere = standsIn(patch.from, sources);
+  const near = elsewhere.isThere ? [] : nearestPieces(fragments, declaration);
+  const found = [`${patch.in} (${file.path}) does not hold: ${patch.from}`, elsewhere.said, ...near];
+  throw new Error(found.join("\n"));
 }
 
 /** A property or parameter goes with the comma behind it. */

@@ -143,4 +143,16 @@ await this.#store.put(slot, recovered);`,
     ],
     profiles: ["damage"],
   },
+  {
+    name: "a-recovery-add-does-not-fence",
+    breaks: "rule 4: every request of a recovery fences",
+    patches: [
+      {
+        in: "StoredBookie.recoveryAdd",
+        from: `this.#store.putIfAbsent({ kind: "fence", ledgerId }, FENCE)`,
+        to: "undefined",
+      },
+    ],
+    profiles: ["freeze", "storm", "combined"],
+  },
 ];

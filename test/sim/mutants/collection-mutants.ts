@@ -76,8 +76,8 @@ if (item.state !== "CLOSED") return { kind: "write", item: { ...item, state: "DE
     patches: [
       {
         in: "isFresh",
-        from: "ageMs >= 0 && ageMs < limits.metadataAgeMaxMs",
-        to: "ageMs >= 0 || limits.metadataAgeMaxMs > 0",
+        from: "readAt?.isWithin(limits.metadataAgeMaxMs) === true",
+        to: "limits.metadataAgeMaxMs > 0",
       },
     ],
     profiles: ["collection"],
@@ -88,19 +88,19 @@ if (item.state !== "CLOSED") return { kind: "write", item: { ...item, state: "DE
     patches: [
       {
         in: "LedgerReader.#mayAnswerFrom",
-        from: "isFresh(this.ports.clock, known.readAtMs)",
-        to: "isFresh(this.ports.clock, this.lastReadAtMs)",
+        from: "isFresh(known.readAt)",
+        to: "isFresh(this.lastReadAt)",
       },
       {
         in: "LedgerReader.#refresh",
-        from: `this.#known = read?.item.kind === "ledger" ? { ...read, item: read.item, readAtMs } : undefined;`,
-        to: `this.lastReadAtMs = readAtMs;
-this.#known = read?.item.kind === "ledger" ? { ...read, item: read.item, readAtMs } : undefined;`,
+        from: `this.#known = read?.item.kind === "ledger" ? { ...read, item: read.item, readAt } : undefined;`,
+        to: `this.lastReadAt = readAt;
+this.#known = read?.item.kind === "ledger" ? { ...read, item: read.item, readAt } : undefined;`,
       },
       {
         in: "LedgerReader",
         from: "readonly #hedges: GatheredReads;",
-        to: `lastReadAtMs = Number.NEGATIVE_INFINITY;
+        to: `lastReadAt;
 readonly #hedges: GatheredReads;`,
       },
     ],

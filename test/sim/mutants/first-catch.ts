@@ -3,23 +3,13 @@ import { drawPlan } from "../profiles/all-profiles.ts";
 import { runPlan } from "../run-plan.ts";
 import { bundleMutant } from "./bundle-mutant.ts";
 import { knownCatches } from "./known-catches.ts";
-import type { Mutant } from "./mutant.ts";
+import { type Catch, isBroken, type Mutant } from "./mutant.ts";
 
 /** Seeds that a mutant may survive. */
 export const SEEDS_MAX = 500;
 
 /** An assertion or a crash in the protocol does not count: a checker has to see the wrong. */
 const NOT_A_CHECKER = "failure";
-
-export interface Catch {
-  readonly checker: string;
-  readonly profile: string;
-  readonly seed: number;
-  readonly what: string;
-}
-
-/** The changed words name something that is not there: not a wrong protocol, but no protocol. */
-const isBroken = (what: string): boolean => /ReferenceError|SyntaxError|is not a function/.test(what);
 
 /** The first seed that shows it, if the true protocol is clean there. Starts with the one that last did. */
 export async function firstCatch(mutant: Mutant): Promise<Catch | undefined> {
@@ -33,7 +23,7 @@ export async function firstCatch(mutant: Mutant): Promise<Catch | undefined> {
     if (violation.checker === NOT_A_CHECKER) continue;
     const shipped = await runPlan(drawPlan(profile, seed));
     if (shipped.violation !== undefined) continue;
-    return { checker: violation.checker, profile, seed, what: violation.what };
+    return { by: `${violation.checker}, ${profile} seed ${seed}`, what: violation.what, seed };
   }
   return undefined;
 }

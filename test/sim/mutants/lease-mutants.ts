@@ -39,7 +39,7 @@ if (segment?.failure !== undefined) return;`,
         to: "",
       },
       {
-        in: "ActiveSegment.leave",
+        in: "ActiveSegment.#left",
         from: "this.#failure !== undefined || this.#inFlight.length > 0 || !this.writer.isClean",
         to: "this.#failure !== undefined",
       },

@@ -131,4 +131,10 @@ await updateItem(ports, ledgerKey(id), (current) => {
     ],
     profiles: LIVES,
   },
+  {
+    name: "a-trim-beyond-the-tail",
+    breaks: "rule 30: never beyond a tail that was read strongly",
+    patches: [{ in: "trimLog", file: "trim-log.ts", from: "await checkTail(ports, log, to);", to: "" }],
+    profiles: LIVES,
+  },
 ];

@@ -175,4 +175,18 @@ this.#send(placed);`,
     ],
     profiles: ALL,
   },
+  {
+    name: "a-gap-by-a-superseded-writer",
+    breaks: "N4: only who still owns the tail says that a batch is missing",
+    patches: [
+      {
+        in: "judgeRefusal",
+        from: `reason === undefined
+  ? { kind: "refused", error: refusal.error }
+  : { kind: "superseded", reason }`,
+        to: `{ kind: "refused", error: refusal.error }`,
+      },
+    ],
+    profiles: ["hand-off", "owners", "transfers", "combined"],
+  },
 ];

@@ -19,11 +19,38 @@ export interface Patch {
   readonly uses?: readonly string[];
 }
 
-export interface Mutant {
+export interface WrongVersion {
   readonly name: string;
   /** The rule that it breaks, and the story that tells why the rule is there. */
   readonly breaks: string;
   readonly patches: readonly Patch[];
+}
+
+/** Shown by seeds: a checker of the simulator objects. */
+export interface Mutant extends WrongVersion {
   /** Profiles that are tried in turn. */
   readonly profiles: readonly string[];
 }
+
+/** Shown by a test. */
+export interface TestedMutant extends WrongVersion {
+  readonly caughtBy: {
+    /** From the repository's root. */
+    readonly file: string;
+    /** The test's own title, without those of the groups around it. */
+    readonly title: string;
+  };
+}
+
+/** How a mutant was caught. */
+export interface Catch {
+  /** The checker, profile and seed, or the test. */
+  readonly by: string;
+  /** What was seen. */
+  readonly what: string;
+  /** Absent: a test caught it. */
+  readonly seed?: number;
+}
+
+/** The changed words name something that is not there: not a wrong protocol, but no protocol. */
+export const isBroken = (what: string): boolean => /ReferenceError|SyntaxError|is not a function/.test(what);

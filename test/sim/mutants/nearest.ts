@@ -8,7 +8,7 @@ const CANDIDATES_MAX = 3;
 const LIKENESS_MIN = 0.4;
 
 /** A sentence that names the innermost declarations that hold the piece. */
-export function standsIn(text: string, sources: Declarations): string {
+export function standsIn(text: string, sources: Declarations): { isThere: boolean; said: string } {
   const fragments = fragmentsOf(text);
   const holders = sources.all().flatMap(({ name, file, nodes }) =>
     nodes.flatMap((node) => {
@@ -17,9 +17,10 @@ export function standsIn(text: string, sources: Declarations): string {
     }),
   );
   const members = new Map(holders.map(({ name, where }) => [where, name])); // a member comes after its class
-  if (members.size === 0) return "Nothing in lib holds it.";
+  if (members.size === 0) return { isThere: false, said: "Nothing in lib holds it." };
   const listed = [...members].slice(0, CANDIDATES_MAX).map(([where, name]) => `${name} (${where})`);
-  return `It stands in ${listed.join(", ")}${members.size > CANDIDATES_MAX ? " and elsewhere" : ""}.`;
+  const more = members.size > CANDIDATES_MAX ? " and elsewhere" : "";
+  return { isThere: true, said: `It stands in ${listed.join(", ")}${more}.` };
 }
 
 /** Pieces of the declaration that read most like it, each with its place. */

@@ -19,33 +19,29 @@ export const ownerMutants: readonly Mutant[] = [
   },
   {
     name: "too-many-requests-taken-for-death",
-    breaks: "O1: 429 is an answer",
+    breaks: "OF1: 429 is an answer",
     patches: [
       {
-        in: "OwnerCalls.forward",
-        from: "this.#answered(log.log, owner);",
-        to: `const isBusy = answer.kind === "refused" && answer.error.code === "over_capacity";
-if (isBusy) throw unavailable("too many requests", "none");
-this.#answered(log.log, owner);`,
+        in: "OwnerCalls.#answerOf",
+        from: "const answer = await call();",
+        to: `const answer = await call();
+const { error } = answer as { error?: { code?: string } };
+if (error?.code === "over_capacity") throw unavailable("too many requests", "none");`,
       },
       { in: "whoIsBusyLives", from: `if (hasCode(error, "over_capacity")) return true;`, to: "" },
     ],
     profiles: OWNERS,
   },
   {
-    name: "silence-is-dated-by-the-monotonic-clock-alone",
-    breaks: "O1: failures from before a freeze prove nothing",
+    name: "silence-does-not-grow-old",
+    breaks: "OF1, OF5: failures from before a freeze, or of an outage that is over, prove nothing",
     patches: [
       {
-        in: "OwnerEvidence.noteFailure",
-        from: "!isWithin(this.clock, before.last, limits.ownerFailureGapMaxMs)",
-        to: "nowMs - before.last.monotonicMs > limits.ownerFailureGapMaxMs",
+        in: "OwnerFailureDetector.isSilent",
+        from: "this.#of(region).failed?.isWithin(limits.ownerFailureGapMaxMs) !== true",
+        to: "this.#of(region).failed === undefined",
       },
-      {
-        in: "OwnerEvidence.isSilent",
-        from: "!isWithin(this.clock, failures.last, limits.ownerFailureGapMaxMs)",
-        to: "this.clock.monotonicMs() - failures.last.monotonicMs > limits.ownerFailureGapMaxMs",
-      },
+      { in: "isCurrent", from: "sinceMs < limits.ownerFailureGapMaxMs", to: "true" },
     ],
     profiles: ["owners"],
   },
@@ -56,5 +52,18 @@ this.#answered(log.log, owner);`,
       { in: "restoreProducers", from: "where === undefined", to: "where === undefined || where.from >= 0" },
     ],
     profiles: OWNERS,
+  },
+  {
+    name: "the-last-entrys-producers-are-forgotten",
+    breaks: "rule 47: the table of producers is restored through the last entry",
+    patches: [
+      {
+        in: "producersIn",
+        file: "segment-end.ts",
+        from: "ledger.lastEntry",
+        to: "Math.max(producersAt, ledger.lastEntry - 1) as EntryId",
+      },
+    ],
+    profiles: ["hand-off", "owners", "transfers", "combined"],
   },
 ];

@@ -190,4 +190,10 @@ return few ? { value: { kind: "absent" } } : undefined;`,
     ],
     profiles: ALL,
   },
+  {
+    name: "recovery-starts-behind-the-highest-entry",
+    breaks: "rule 10: recovery starts after a last add confirmed, not after an entry",
+    patches: [{ in: "confirmedBy", from: "highest.header.lastAddConfirmed", to: "highest.header.entryId" }],
+    profiles: ["lossy", "storm", "combined"],
+  },
 ];

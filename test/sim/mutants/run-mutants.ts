@@ -1,10 +1,13 @@
-/** Runs every mutant until a checker objects, and says which one did, on which seed. */
+/** Runs every mutant until a checker objects or its test fails, and says which one did. */
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { runJobs } from "../workers.ts";
 import { allMutants } from "./all-mutants.ts";
+import { checkMutants, mutantsThatDoNotApply } from "./check-mutants.ts";
 import { SEEDS_MAX } from "./first-catch.ts";
 import { knownCatches } from "./known-catches.ts";
+import type { WrongVersion } from "./mutant.ts";
+import { testedMutants, uncaughtMutants } from "./tested-mutants.ts";
 
 export interface MutantsRequest {
   /** Absent: all of them. */
@@ -16,14 +19,15 @@ export interface MutantsRequest {
   readonly jobs: number;
 }
 
-/** The exit code: 0 if every mutant was caught on a seed on which the true protocol is clean. */
+/** The exit code: 0 if every mutant was caught, by a seed on which the true protocol is clean or by its test. */
 export async function runMutants(request: MutantsRequest, say: (line: string) => void): Promise<number> {
   const { only, json, remember, jobs } = request;
   const startedAt = performance.now();
-  const unknown = only?.find((name) => !allMutants.some((mutant) => mutant.name === name));
+  const unknown = only?.find((name) => !catchable.some((mutant) => mutant.name === name));
   if (unknown !== undefined)
-    throw new RangeError(`no mutant ${unknown}; there are ${allMutants.map(({ name }) => name).join(", ")}`);
-  const mutants = allMutants.filter(({ name }) => only === undefined || only.includes(name));
+    throw new RangeError(`no mutant ${unknown}; there are ${catchable.map(({ name }) => name).join(", ")}`);
+  const mutants = catchable.filter(({ name }) => only === undefined || only.includes(name));
+  if (mutantsThatDoNotApply(mutants).length > 0) return checkMutants(say, mutants);
   const seeds = new Map(Object.entries(knownCatches));
   let caught = 0;
   await runJobs(
@@ -32,22 +36,27 @@ export async function runMutants(request: MutantsRequest, say: (line: string) =>
     (job, { caught: found }) => {
       const mutant = mutants.find((one) => job.kind === "mutant" && one.name === job.name);
       if (mutant === undefined) return;
-      if (found !== undefined) {
-        caught++;
-        seeds.set(mutant.name, found.seed);
-      }
-      const verdict =
-        found === undefined
-          ? `SURVIVED ${SEEDS_MAX} seeds`
-          : `${found.checker}, ${found.profile} seed ${found.seed}: ${found.what}`;
+      if (found !== undefined) caught++;
+      if (found?.seed !== undefined) seeds.set(mutant.name, found.seed);
+      const verdict = found === undefined ? survived(mutant.name) : `${found.by}: ${found.what}`;
       say(`${mutant.name} (${mutant.breaks}): ${verdict}`);
     },
   );
+  if (only === undefined)
+    for (const { name, breaks } of uncaughtMutants)
+      say(`${name} (${breaks}): NOT RUN, nothing catches it yet`);
   if (remember) await writeKnownCatches(seeds);
   const seconds = Number(((performance.now() - startedAt) / 1000).toFixed(2));
   if (json) say(JSON.stringify({ seeds: SEEDS_MAX, seconds, mutants: mutants.length, caught }));
   else say(`${caught} of ${mutants.length} mutants caught in ${seconds} s`);
   return caught === mutants.length ? 0 : 1;
+}
+
+const catchable: readonly WrongVersion[] = [...allMutants, ...testedMutants];
+
+function survived(name: string): string {
+  const tested = testedMutants.find((mutant) => mutant.name === name);
+  return `SURVIVED ${tested === undefined ? `${SEEDS_MAX} seeds` : `the test ${tested.caughtBy.title}`}`;
 }
 
 async function writeKnownCatches(seeds: ReadonlyMap<string, number>): Promise<void> {

@@ -163,4 +163,17 @@ const end = this.isClean ? { lastEntry: this.#lastAddConfirmed, length: this.#le
     ],
     profiles: ["lossy", "storm", "combined"],
   },
+  {
+    name: "a-new-fragment-starts-behind-what-is-pending",
+    breaks: "rule 6c: the new fragment starts behind what is acknowledged",
+    patches: [
+      {
+        in: "persist",
+        file: "change-ensemble.ts",
+        from: "const firstEntry = nextEntry(change.lastAddConfirmed);",
+        to: "const firstEntry = nextEntry(change.unacknowledged.at(-1)?.header.entryId ?? change.lastAddConfirmed);",
+      },
+    ],
+    profiles: ["lossy", "storm", "combined"],
+  },
 ];

@@ -13,6 +13,7 @@
  *    as expired, and so does one that was watched for a whole lease without change.
  */
 import type { Clock } from "../../clock.ts";
+import { Age } from "../../deadline.ts";
 import { FencelineError, notReady } from "../../errors.ts";
 import {
   type BookieId,
@@ -23,7 +24,7 @@ import {
   type WriteToken,
 } from "../../ids.ts";
 import type { Version } from "../../items.ts";
-import type { Lease, LedgerTail, OwnerSilence } from "../../lease.ts";
+import type { Lease, LedgerTail } from "../../lease.ts";
 import { limits } from "../../limits.ts";
 import type { LeaseStore, VersionedLease, WriteAnswer } from "../../ports.ts";
 import { type Random, randomBelow } from "../../random.ts";
@@ -59,7 +60,7 @@ export async function acquireLease(
   holder: string,
 ): Promise<AcquiredLease> {
   const { clock, random } = ports;
-  const giveUpAtMs = clock.monotonicMs() + limits.leaseWaitMs;
+  const begun = new Age(clock);
   const sent = new Set<WriteToken>();
   const watch = new LeaseWatch(clock);
   while (true) {
@@ -72,7 +73,7 @@ export async function acquireLease(
     } else {
       await want(ports, log, found);
     }
-    if (clock.monotonicMs() >= giveUpAtMs) throw heldByAnother(log, found);
+    if (begun.isOlder(limits.leaseWaitMs)) throw heldByAnother(log, found);
     await pause(clock, limits.leasePollMs + randomBelow(random, limits.leasePollMs));
   }
 }
@@ -165,7 +166,7 @@ async function take(
     wanted: false,
     ...(before?.tail === undefined ? {} : { tail: before.tail }),
     suspects: before?.suspects ?? [],
-    ...afterAcquire(before?.ownerSilence),
+    ...(before?.contest === undefined ? {} : { contest: before.contest }),
   };
   const token = newWriteToken(ports.random);
   sent.add(token);
@@ -244,9 +245,4 @@ function heldByAnother(log: LogIncarnation, found: VersionedLease | undefined): 
   const holder = found === undefined ? "" : ` (${found.lease.holder})`;
   const message = `log ${log}: another process of this region writes to it${holder}; try again`;
   return notReady(message, "waiting-for-lease", { details: { retry_after_ms: limits.leaseRenewAheadMs } });
-}
-
-/** What an acquire leaves of it: failures end there, that the owner was found alive does not. */
-export function afterAcquire(silence: OwnerSilence | undefined): Pick<Lease, "ownerSilence"> {
-  return silence?.lived === undefined ? {} : { ownerSilence: { ...silence, failures: 0, recent: [] } };
 }

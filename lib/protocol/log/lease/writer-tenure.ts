@@ -11,7 +11,9 @@
  *    requests, so a frozen process that thaws finds out at its next use; what it sends before then belongs
  *    to its own tenure or is fenced.
  */
+
 import type { Timer } from "../../clock.ts";
+import { Age } from "../../deadline.ts";
 import type { BookieId } from "../../ids.ts";
 import type { LedgerTail } from "../../lease.ts";
 import { freshStart, type WriterStart } from "../../ledger/writer-start.ts";
@@ -45,7 +47,8 @@ export class WriterTenure {
   /** The segment that this process itself left, with the metadata that it knows of it. */
   #left: OpenedSegment | undefined;
   #isEntering = false;
-  #nextTryAtMs = Number.NEGATIVE_INFINITY;
+  /** When the lease store last left a renewal unanswered. */
+  #unanswered: Age | undefined;
 
   constructor(
     private readonly ports: LogPorts,
@@ -55,7 +58,7 @@ export class WriterTenure {
   /** Whether the lease is to be kept before anything more is sent. */
   get isDue(): boolean {
     if (this.#held === undefined || !isRenewalDue(this.ports.clock, this.#held)) return false;
-    return this.ports.clock.monotonicMs() >= this.#nextTryAtMs;
+    return this.#unanswered?.isWithin(limits.leaseRenewAheadMs) !== true;
   }
 
   /** The lease is this process's, or on its way to it: who lets go of it lets go of either. */
@@ -145,7 +148,7 @@ export class WriterTenure {
       return "lost";
     }
     if (renewal.kind === "unknown") {
-      this.#nextTryAtMs = this.ports.clock.monotonicMs() + limits.leaseRenewAheadMs;
+      this.#unanswered = new Age(this.ports.clock);
       return "kept";
     }
     this.#held = renewal.held;

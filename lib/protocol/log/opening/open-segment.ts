@@ -8,6 +8,8 @@
  *         v
  *     start a segment there (24 to 27) ──lost──> pause, query again
  */
+
+import { Age } from "../../deadline.ts";
 import { FencelineError, notReady } from "../../errors.ts";
 import type { BookieId, LedgerId, Region, SeqNum } from "../../ids.ts";
 import { logKey } from "../../items.ts";
@@ -15,7 +17,6 @@ import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { recoverLedger } from "../../ledger/recover-ledger.ts";
 import type { ClosedLedger } from "../../ledger-metadata.ts";
 import { limits } from "../../limits.ts";
-import { isWithin, momentNow } from "../../moment.ts";
 import { backoff, within } from "../../waiting.ts";
 import { completeSegment } from "../chain/complete-segment.ts";
 import {
@@ -110,8 +111,8 @@ export function boundedOpening(
 ): Promise<OpenedSegment> {
   const timeoutMs = limits.segmentOpenTimeoutMs;
   const { avoid, takeFrom, holdsPen } = allowed;
-  const begun = momentNow(ports.clock);
-  const isLate = () => !isWithin(ports.clock, begun, timeoutMs) || holdsPen?.() === false;
+  const begun = new Age(ports.clock);
+  const isLate = () => begun.isOlder(timeoutMs) || holdsPen?.() === false;
   return within(ports.clock, timeoutMs, what, () => open({ avoid, takeFrom, isLate }));
 }
 

@@ -4,6 +4,7 @@
  * segment's: the next one starts only behind a CLOSED one (22), and it passed its check before it came into
  * the lease (35).
  */
+import { Age } from "../../deadline.ts";
 import { NO_ENTRY, nextEntry } from "../../ids.ts";
 import { isSameVersion, ledgerKey, segmentKey } from "../../items.ts";
 import type { LedgerTail } from "../../lease.ts";
@@ -66,7 +67,7 @@ async function readSegment(
   log: LogIdentity,
   tail: LedgerTail,
 ): Promise<ResumedSegment | undefined> {
-  const readAtMs = ports.clock.nowMs();
+  const readAt = new Age(ports.clock);
   const ledger = await ports.metadata.get(ledgerKey(tail.ledgerId), "consistent");
   if (ledger?.item.kind !== "ledger" || ledger.item.state !== "OPEN") return undefined;
   const { origin } = ledger.item;
@@ -74,5 +75,5 @@ async function readSegment(
   const first = origin.firstSeqNum;
   const item = (await ports.metadata.get(segmentKey(log.log, first), "consistent"))?.item;
   if (item?.kind !== "segment" || item.ledgerId !== tail.ledgerId) return undefined;
-  return { first, item, ledger: { ...ledger, item: ledger.item, readAtMs } };
+  return { first, item, ledger: { ...ledger, item: ledger.item, readAt } };
 }

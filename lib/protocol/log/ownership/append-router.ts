@@ -34,7 +34,7 @@ import type { ForwardAnswer, LogPorts } from "../log-ports.ts";
 import { notOwnedHere } from "../opening/not-the-writer.ts";
 import type { AppendAck, AppendRequest } from "../operations.ts";
 import { OwnerCalls } from "./owner-calls.ts";
-import { OwnerEvidence } from "./owner-evidence.ts";
+import { OwnerFailureDetector } from "./owner-failure-detector.ts";
 import { OwnerTransfer } from "./transfer-owner.ts";
 
 /** One append on its way. */
@@ -58,15 +58,15 @@ type Step = { readonly kind: "done"; readonly ack: AppendAck } | { readonly kind
 const AGAIN: Step = { kind: "again" };
 
 export class AppendRouter {
-  readonly #evidence: OwnerEvidence;
+  readonly #detector: OwnerFailureDetector;
   /** Absent: nothing is forwarded, and nothing handed over. */
   readonly elsewhere: Elsewhere | undefined;
 
   constructor(private readonly ports: LogPorts) {
     const { regions } = ports;
-    this.#evidence = new OwnerEvidence(ports.clock);
+    this.#detector = new OwnerFailureDetector(ports);
     if (regions === undefined) return;
-    const calls = new OwnerCalls(ports, regions, this.#evidence);
+    const calls = new OwnerCalls(ports, regions, this.#detector);
     this.elsewhere = { calls, transfer: new OwnerTransfer(ports, calls) };
   }
 
@@ -94,7 +94,7 @@ export class AppendRouter {
     const { log, request, writer, patience } = routed;
     const { region } = this.ports;
     const lookUp = () => patience.ask(() => this.lookUp(log));
-    let owner = writer.isWarm ? region : (this.#evidence.ownerOf(log.log) ?? (await lookUp()));
+    let owner = writer.isWarm ? region : (this.#detector.ownerOf(log.log) ?? (await lookUp()));
     while (!patience.isOver) {
       const isHere = owner === undefined || owner === region;
       const step = isHere
@@ -113,7 +113,7 @@ export class AppendRouter {
   async lookUp(log: LogIdentity): Promise<Region | undefined> {
     const last = await lastItem(this.ports.metadata, log.log, "consistent");
     const owner = last?.kind === "segment" ? last.item.ownerRegion : undefined;
-    this.#evidence.noteOwner(log.log, owner);
+    this.#detector.noteOwner(log.log, owner);
     return owner;
   }
 
@@ -140,13 +140,13 @@ export class AppendRouter {
     patience.check();
     try {
       const ack = await writer.append({ ...request, timeoutMs: patience.leftMs }, takeFrom);
-      this.#evidence.noteOwner(log.log, ack.ownerRegion);
+      this.#detector.noteOwner(log.log, ack.ownerRegion);
       return { kind: "done", ack };
     } catch (error) {
       if (!hasCode(error, "not_owner")) throw error;
       const { owner, owner_lives } = error.details;
       if (takeFrom !== undefined && owner === takeFrom && owner_lives === true) {
-        await patience.ask(async () => await this.elsewhere?.calls.lived(log.log, takeFrom));
+        await patience.ask(async () => await this.elsewhere?.calls.contested(log.log, takeFrom));
       }
       return AGAIN;
     }
@@ -156,7 +156,7 @@ export class AppendRouter {
     const { log, request, patience } = routed;
     if (request.route === "refuse") return AGAIN;
     if (calls.isGivenUp(owner)) return await this.#here(routed, owner);
-    if (!this.#evidence.wasHeard(owner)) {
+    if (!this.#detector.wasHeard(owner)) {
       if (await patience.ask(() => calls.isSilent(log.log, owner))) {
         return await this.#takeOver(routed, calls, owner);
       }
@@ -167,7 +167,7 @@ export class AppendRouter {
     patience.check();
     let answer: ForwardAnswer;
     try {
-      answer = await calls.forward(log, owner, request, patience.leftMs);
+      answer = await calls.forward(log, owner, request, patience);
     } catch (error) {
       if (error instanceof CallDenied) throw error; // F5
       if (sideEffectsOf(error) === "none") return await this.#later(patience);
@@ -176,14 +176,14 @@ export class AppendRouter {
       return await this.#later(patience);
     }
     if (answer.kind === "refused") return await this.#refused(routed, owner, answer.error);
-    this.#evidence.noteOwner(log.log, answer.ack.ownerRegion);
+    this.#detector.noteOwner(log.log, answer.ack.ownerRegion);
     return { kind: "done", ack: answer.ack };
   }
 
   async #takeOver(routed: Routed, calls: OwnerCalls, owner: Region): Promise<Step> {
     const step = await this.#here(routed, owner);
     if (step.kind === "done") {
-      await routed.patience.ask(() => calls.tookOver(routed.log.log, owner)).catch(() => {});
+      await routed.patience.ask(() => calls.recordContest(routed.log.log, owner)).catch(() => {});
     }
     return step;
   }

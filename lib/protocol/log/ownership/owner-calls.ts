@@ -1,67 +1,66 @@
 /**
  * One region's calls to the owners of logs, and what it learns from them. An answer is a sign of life, a late
- * one and a refusal too; a call that ran out of the caller's patience says nothing, for it may be slow, and
- * nor does one that this region may not make. Only questions that cost the owner nothing, and calls that
- * failed, are evidence.
+ * one and a refusal too. A call that ran out of its caller's time says nothing, for the owner may be slow;
+ * neither does a call that this region may not make.
+ *
+ * OC1 Questions to a region that are asked at the same time are one question, and fail once.
+ * OC2 What was asked before a freeze is answered when the asker thaws: that says nothing of now.
  */
-import type { Timer } from "../../clock.ts";
+import { CallAbort, type CallSignal } from "../../call-abort.ts";
+import { Age, type Deadline } from "../../deadline.ts";
 import { CallDenied, unavailable } from "../../errors.ts";
 import type { LogIncarnation, Region } from "../../ids.ts";
 import { limits } from "../../limits.ts";
-import { momentNow } from "../../moment.ts";
-import { within } from "../../waiting.ts";
-import type { LeasePorts } from "../lease/writer-lease.ts";
+import { pause, within } from "../../waiting.ts";
 import type { LogIdentity } from "../log-identity.ts";
 import type { ForwardAnswer, LogPorts, OwnerAnswer, OwnerRequest, RegionAppends } from "../log-ports.ts";
 import type { AppendRequest } from "../operations.ts";
-import { type Asking, isStale } from "./asking.ts";
-import { LateDenials } from "./late-denials.ts";
-import { isOld } from "./old-states.ts";
-import type { OwnerEvidence } from "./owner-evidence.ts";
-import { countAnswer, countDenied, countFailure, countLived, judgeSilence } from "./owner-silence.ts";
+import type { OwnerFailureDetector } from "./owner-failure-detector.ts";
+import { ownerLimits } from "./owner-limits.ts";
+
+/** A question to a region, whether it can own logs: shared by all that would ask at the same time (OC1). */
+interface LivenessProbe {
+  readonly answer: Promise<boolean>;
+  readonly sent: Age;
+  /** Answers of the region that came before it was sent. */
+  readonly answersBefore: number;
+  /** Set once it was given up: resolves when its failure is counted. */
+  counted?: Promise<void>;
+}
 
 export class OwnerCalls {
-  readonly #asking = new Map<Region, Asking>();
-  readonly #leases: LeasePorts | undefined;
-  readonly #lateDenials: LateDenials;
-  /** Answers on their way to the region's other processes. */
-  readonly #telling = new Set<Promise<void>>();
+  readonly #probes = new Map<Region, LivenessProbe>();
 
   constructor(
     private readonly ports: LogPorts,
     private readonly regions: RegionAppends,
-    private readonly evidence: OwnerEvidence,
-  ) {
-    const { leases, clock, random } = ports;
-    this.#lateDenials = new LateDenials(clock);
-    this.#leases = leases === undefined ? undefined : { leases: leases.store, clock, random };
-  }
+    private readonly detector: OwnerFailureDetector,
+  ) {}
 
   noteOwner(log: LogIncarnation, owner: Region | undefined): void {
-    this.evidence.noteOwner(log, owner);
+    this.detector.noteOwner(log, owner);
   }
 
-  /** A takeover from it found that it has opened a segment meanwhile: it is left alone, longer each time. */
-  async lived(log: LogIncarnation, owner: Region): Promise<void> {
-    this.evidence.noteLived(log, owner);
-    await this.tookOver(log, owner);
+  /** A takeover from it found that it has opened a segment meanwhile. Never throws. */
+  contested(log: LogIncarnation, owner: Region): Promise<void> {
+    return this.detector.contested(log, owner);
   }
 
-  /** The log was taken from it, as silent: if it takes the log back, it was alive (Q4). Never throws. */
-  async tookOver(log: LogIncarnation, owner: Region): Promise<void> {
-    if (this.#leases !== undefined) await countLived(this.#leases, log, owner);
+  /** The log was taken from it, as silent: if it takes the log back, it was alive. Never throws. */
+  recordContest(log: LogIncarnation, owner: Region): Promise<void> {
+    return this.detector.recordContest(log, owner);
   }
 
-  /** What operators say: it is draining or lost, and `by` is not. */
+  /** Operators say that it is draining or lost, and that `by` is not. */
   isGivenUp(owner: Region, by: Region = this.ports.region): boolean {
     return !this.isAccepting(owner) && this.isAccepting(by);
   }
 
-  /** What a process learnt before it was frozen moves no log when it thaws: it counts as never said. */
+  /** What a process read before it was frozen moves no log when it thaws: it counts as never said. */
   isAccepting(region: Region): boolean {
-    const states = this.ports.topology.states?.();
-    if (states === undefined || isOld(states)) return true;
-    return (states.regions.get(region) ?? "accepting") === "accepting";
+    const { regions, readAt } = this.ports.topology.states?.() ?? {};
+    if (readAt?.isOlder(ownerLimits.regionStatesAgeMaxMs) === true) return true;
+    return (regions?.get(region) ?? "accepting") === "accepting";
   }
 
   /**
@@ -69,7 +68,7 @@ export class OwnerCalls {
    * of a silent region are in doubt from then on, each until it answers.
    */
   async isSilent(log: LogIncarnation, owner: Region): Promise<boolean> {
-    const isSilent = await this.#judge(log, owner);
+    const isSilent = await this.detector.isSilent(log, owner);
     if (isSilent) {
       const there = this.ports.topology.bookies().filter(({ place }) => place.region === owner);
       for (const { id } of there) this.ports.quarantine.silent(id);
@@ -77,66 +76,46 @@ export class OwnerCalls {
     return isSilent;
   }
 
-  async #judge(log: LogIncarnation, owner: Region): Promise<boolean> {
-    if (this.evidence.isLeftAlone(log, owner)) return false;
-    if (this.#leases === undefined) return this.evidence.isSilent(log, owner);
-    try {
-      const verdict = await judgeSilence(this.#leases, log, owner);
-      return verdict === "silent" || (verdict === "unsure" && this.evidence.isSilent(log, owner));
-    } catch {
-      return false; // A region without its lease table takes nothing over.
-    }
-  }
-
-  /** Undefined: it did not answer. Those who ask at the same time ask once. Throws `CallDenied`. */
+  /** Whether the region can own logs now. Undefined: it did not answer. Throws `CallDenied`. */
   async canOwn(log: LogIncarnation, owner: Region): Promise<boolean | undefined> {
-    this.#lateDenials.check(owner);
-    const { clock } = this.ports;
-    const before = this.#asking.get(owner);
-    const asking = before === undefined || isStale(clock, before) ? this.#ask(log, owner) : before;
-    this.#asking.set(owner, asking);
+    this.detector.checkDenied(owner);
+    const before = this.#probes.get(owner);
+    const probe = before === undefined || isStale(before) ? this.#probe(log, owner) : before;
+    this.#probes.set(owner, probe);
     try {
-      const answer = () => asking.answer;
-      const canOwn = await within(clock, limits.ownerAskTimeoutMs, `asking ${owner}`, answer);
-      this.#answered(log, owner);
-      return isStale(clock, asking) ? undefined : canOwn;
+      const { ownerAskTimeoutMs } = limits;
+      const canOwn = await within(this.ports.clock, ownerAskTimeoutMs, `asking ${owner}`, () => probe.answer);
+      return isStale(probe) ? undefined : canOwn;
     } catch (error) {
       if (error instanceof CallDenied) throw error;
-      await this.#askFailed(asking, log, owner);
+      await this.#countFailed(probe, owner);
       return undefined;
     } finally {
-      if (this.#asking.get(owner) === asking) this.#asking.delete(owner);
+      if (this.#probes.get(owner) === probe) this.#probes.delete(owner);
     }
   }
 
-  #ask(log: LogIncarnation, owner: Region): Asking {
-    const sentAt = momentNow(this.ports.clock);
-    const answer = this.regions.canOwn(owner, log).then((canOwn) => {
-      this.#answered(log, owner);
-      return canOwn;
-    });
-    const failedFor = new Set<LogIncarnation>();
-    answer.catch((error) => {
-      if (error instanceof CallDenied && failedFor.size > 0) this.#deniedLate(owner, error, failedFor);
-    });
-    return { answer, sentAt, failedFor };
+  #probe(log: LogIncarnation, owner: Region): LivenessProbe {
+    const { detector } = this;
+    const answersBefore = detector.answersOf(owner);
+    const sent = new Age(this.ports.clock);
+    const answer = this.regions.canOwn(owner, log);
+    const probe: LivenessProbe = { answer, sent, answersBefore };
+    answer.then(
+      () => isStale(probe) || detector.noteAnswer(owner),
+      (error) => {
+        const isLate = probe.counted !== undefined;
+        if (isLate && error instanceof CallDenied && !isStale(probe)) detector.noteDenied(owner, error);
+      },
+    );
+    return probe;
   }
 
-  /** It was taken for a failure of the owner. */
-  #deniedLate(owner: Region, denied: CallDenied, failedFor: ReadonlySet<LogIncarnation>): void {
-    this.#lateDenials.note(owner, denied);
-    this.evidence.noteDenied(owner);
-    const leases = this.#leases;
-    if (leases === undefined) return;
-    for (const log of failedFor) this.#tell(countDenied(leases, log, owner));
-  }
-
-  async #askFailed({ sentAt, failedFor }: Asking, log: LogIncarnation, owner: Region): Promise<void> {
-    if (failedFor.has(log)) return;
-    const sentAtMs = sentAt.monotonicMs;
-    const isFirst = failedFor.add(log).size === 1;
-    if (isFirst) await this.#failed(log, owner, sentAtMs);
-    else if (!this.evidence.hasAnsweredSince(owner, sentAtMs)) await this.#count(log, owner);
+  /** A late answer, and a failure that was counted for another asker, count no more. */
+  async #countFailed(probe: LivenessProbe, owner: Region): Promise<void> {
+    if (isStale(probe) || this.detector.answersOf(owner) !== probe.answersBefore) return;
+    probe.counted ??= this.detector.countFailure(owner);
+    await probe.counted;
   }
 
   /**
@@ -147,29 +126,23 @@ export class OwnerCalls {
     log: LogIdentity,
     owner: Region,
     request: AppendRequest,
-    leftMs: number,
+    deadline: Pick<Deadline, "isOver" | "leftMs">,
   ): Promise<ForwardAnswer> {
-    const { clock } = this.ports;
-    const sentAtMs = clock.monotonicMs();
-    const giveUpAtMs = sentAtMs + leftMs;
+    const { leftMs } = deadline;
     const timeoutMs = Math.max(1, leftMs - limits.forwardMarginMs);
-    const send = () =>
-      this.regions.append(owner, { ...request, route: "refuse", timeoutMs }).then((answer) => {
-        this.#answered(log.log, owner);
-        return answer;
-      });
+    const send = () => this.regions.append(owner, { ...request, route: "refuse", timeoutMs });
+    const what = `an append to ${log.name} in ${owner}`;
+    const isSettled = new CallAbort();
     try {
-      return await within(clock, leftMs, `an append to ${log.name} in ${owner}`, () =>
-        this.#watched(log.log, owner, giveUpAtMs, send),
-      );
+      return await Promise.race([
+        this.#answerOf(owner, leftMs, what, send),
+        this.#fallsSilent(log.log, owner, deadline, isSettled),
+      ]);
     } catch (error) {
-      const nowMs = clock.monotonicMs();
-      if (nowMs >= giveUpAtMs) this.evidence.noteSlow(owner);
-      else if (!(error instanceof CallDenied)) {
-        const counted = () => this.#failed(log.log, owner, sentAtMs);
-        await within(clock, giveUpAtMs - nowMs, "counting a failure", counted).catch(() => {});
-      }
+      if (!(error instanceof CallDenied)) this.detector.noteDoubt(owner);
       throw error;
+    } finally {
+      isSettled.abort();
     }
   }
 
@@ -180,68 +153,46 @@ export class OwnerCalls {
     request: OwnerRequest,
     timeoutMs: number,
   ): Promise<OwnerAnswer> {
-    const { clock } = this.ports;
     const what = `${request.kind} of ${log.name} in ${region}`;
-    const answer = await within(clock, timeoutMs, what, () => this.regions.ask(region, request));
-    this.#answered(log.log, region);
-    return answer;
+    return await this.#answerOf(region, timeoutMs, what, () => this.regions.ask(region, request));
   }
 
-  #watched<T>(log: LogIncarnation, owner: Region, giveUpAtMs: number, send: () => Promise<T>): Promise<T> {
+  /** Of a call to the region; an answer that comes after the time-out is a sign of life, if not too late. */
+  #answerOf<T>(region: Region, timeoutMs: number, what: string, call: () => Promise<T>): Promise<T> {
     const { clock } = this.ports;
-    return new Promise<T>((resolve, reject) => {
-      let isOver = false;
-      let timer: Timer | undefined;
-      const over = (answer: () => void) => {
-        isOver = true;
-        timer?.cancel();
-        answer();
-      };
-      const look = async () => {
-        if (clock.monotonicMs() >= giveUpAtMs) return; // nobody waits any more
-        const canOwn = await this.canOwn(log, owner).catch(() => false); // a denial is no failure
-        const isSilent = canOwn === undefined && (await this.isSilent(log, owner));
-        if (isOver) return;
-        if (isSilent) return over(() => reject(unavailable(`${owner} has fallen silent`)));
-        wait(canOwn === undefined ? limits.ownerRetryPauseMs : limits.ownerAskTimeoutMs);
-      };
-      const wait = (delayMs: number) => {
-        timer = clock.startTimer(delayMs, () => void look());
-      };
-      wait(limits.ownerWatchMs);
-      send().then(
-        (answer) => over(() => resolve(answer)),
-        (error) => over(() => reject(error)),
-      );
+    const sent = new Age(clock);
+    return within(clock, timeoutMs, what, async () => {
+      const answer = await call();
+      if (sent.isWithin(limits.appendDeadlineMs)) this.detector.noteAnswer(region);
+      return answer;
     });
   }
 
-  #answered(log: LogIncarnation, owner: Region): void {
-    this.evidence.noteAnswer(owner);
-    if (this.#leases === undefined || !this.evidence.isWorthTelling(log, owner)) return;
-    // No append waits for it; late, it delays a takeover.
-    this.#tell(countAnswer(this.#leases, log, owner));
+  /** Rejects once the owner counts as silent, or nobody waits any more. */
+  async #fallsSilent(
+    log: LogIncarnation,
+    owner: Region,
+    deadline: Pick<Deadline, "isOver">,
+    signal: CallSignal,
+  ): Promise<never> {
+    const { clock } = this.ports;
+    let delayMs: number = limits.ownerWatchMs;
+    while (true) {
+      await pause(clock, delayMs, signal);
+      if (deadline.isOver) throw unavailable(`${owner} did not answer in time`);
+      const canOwn = await this.canOwn(log, owner).catch(() => false); // a denial is no failure
+      if (canOwn === undefined && !signal.aborted && (await this.isSilent(log, owner))) {
+        throw unavailable(`${owner} has fallen silent`);
+      }
+      delayMs = canOwn === undefined ? limits.ownerRetryPauseMs : limits.ownerAskTimeoutMs;
+    }
   }
 
-  #tell(counting: Promise<void>): void {
-    const telling = counting.finally(() => this.#telling.delete(telling));
-    this.#telling.add(telling);
-  }
-
-  /**
-   * Resolves once the answers so far are known to the region's other processes: a function that stands still
-   * after its request tells nobody else (Q2).
-   */
-  async told(): Promise<void> {
-    await Promise.all(this.#telling);
-  }
-
-  async #failed(log: LogIncarnation, owner: Region, sentAtMs: number): Promise<void> {
-    if (this.evidence.noteFailure(owner, sentAtMs)) await this.#count(log, owner);
-  }
-
-  async #count(log: LogIncarnation, owner: Region): Promise<void> {
-    this.evidence.noteCounted(log);
-    if (this.#leases !== undefined) await countFailure(this.#leases, log, owner);
+  /** Resolves once the region's other processes can know what was answered. */
+  flush(): Promise<void> {
+    return this.detector.flush();
   }
 }
+
+/** OC2 */
+const isStale = ({ sent }: LivenessProbe): boolean => sent.isOlder(limits.ownerFailureGapMaxMs);

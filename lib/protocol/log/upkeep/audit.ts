@@ -10,6 +10,7 @@
  *    after it stayed with its last owner for a while: a region that comes and goes gets it once a while.
  * E4 What a region left that operators call lost, every other one looks after as if it were its own.
  */
+import { Age } from "../../deadline.ts";
 import type { LogName, Region } from "../../ids.ts";
 import { DIRECTORY_SHARDS, directoryPartition, type LogItem, ledgerListingPartition } from "../../items.ts";
 import type { RegionState } from "../../place.ts";
@@ -83,7 +84,7 @@ export class Auditor {
       deleted: 0,
       failures: 0,
     };
-    const startedMs = this.ports.clock.monotonicMs();
+    const begun = new Age(this.ports.clock);
     this.#cursors ??= { ledgers: this.#somewhere(), logs: this.#somewhere() };
     const shards = Array.from({ length: DIRECTORY_SHARDS }, (_, shard) => shard);
     const ledgers = {
@@ -93,14 +94,24 @@ export class Auditor {
         shards.map((shard) => ledgerListingPartition(region, shard)),
       ),
     };
-    const halfAtMs = startedMs + auditLimits.passMs / 2; // E1: nor do logs wait for all ledgers
-    await this.#walk(ledgers, halfAtMs, counts, (one) => this.#auditLedger(one, counts));
+    // E1: nor do logs wait for all ledgers
+    await this.#walk(
+      ledgers,
+      () => begun.isOlder(auditLimits.passMs / 2),
+      counts,
+      (one) => this.#auditLedger(one, counts),
+    );
     const logs = {
       cursor: this.#cursors.logs,
       max: auditLimits.logsMax,
       partitions: shards.map(directoryPartition),
     };
-    await this.#walk(logs, startedMs + auditLimits.passMs, counts, (one) => this.#auditLog(one, counts));
+    await this.#walk(
+      logs,
+      () => begun.isOlder(auditLimits.passMs),
+      counts,
+      (one) => this.#auditLog(one, counts),
+    );
     return counts;
   }
 
@@ -119,7 +130,7 @@ export class Auditor {
   /** At most once around (E1); of a partition that was taken up in its midst the begin comes last. */
   async #walk(
     { cursor, partitions, max }: Walk,
-    giveUpAtMs: number,
+    isOver: () => boolean,
     counts: Counts,
     visit: (one: Versioned) => Promise<void>,
   ): Promise<void> {
@@ -131,7 +142,7 @@ export class Auditor {
       const until = seen === partitions.length ? begunAfter : undefined;
       const page = await this.#page(partition, { after: cursor.after, until }, left, counts);
       for (let start = 0; start < page.length; start += auditLimits.atOnce) {
-        if (this.ports.clock.monotonicMs() >= giveUpAtMs) return;
+        if (isOver()) return;
         const some = page.slice(start, start + auditLimits.atOnce);
         const done = await Promise.allSettled(some.map(visit));
         counts.failures += done.filter(({ status }) => status === "rejected").length;

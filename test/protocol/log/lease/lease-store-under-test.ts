@@ -1,9 +1,14 @@
 /** A lease store in memory whose calls a story can lose, before or after their effect, and look at. */
 import { MemoryLeaseStore } from "../../../../lib/adapters/memory/memory-lease-store.ts";
-import type { LogIncarnation, WriteToken } from "../../../../lib/protocol/ids.ts";
+import type { LogIncarnation, Region, WriteToken } from "../../../../lib/protocol/ids.ts";
 import type { Version } from "../../../../lib/protocol/items.ts";
-import type { Lease } from "../../../../lib/protocol/lease.ts";
-import type { LeaseStore, VersionedLease, WriteAnswer } from "../../../../lib/protocol/ports.ts";
+import type { Lease, OwnerFailures } from "../../../../lib/protocol/lease.ts";
+import type {
+  LeaseStore,
+  VersionedFailures,
+  VersionedLease,
+  WriteAnswer,
+} from "../../../../lib/protocol/ports.ts";
 
 type Loss = "before" | "after";
 
@@ -36,5 +41,18 @@ export class LeaseStoreUnderTest implements LeaseStore {
     const answer = await this.store.write(log, expected, lease, token);
     if (loss === "after") throw new Error("lost on the way back");
     return answer;
+  }
+
+  readFailures(owner: Region): Promise<VersionedFailures | undefined> {
+    return this.store.readFailures(owner);
+  }
+
+  writeFailures(
+    owner: Region,
+    expected: Version | "absent",
+    failures: OwnerFailures,
+    token: WriteToken,
+  ): Promise<WriteAnswer> {
+    return this.store.writeFailures(owner, expected, failures, token);
   }
 }

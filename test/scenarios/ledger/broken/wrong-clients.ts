@@ -121,13 +121,13 @@ export const sealsNothing: Breaks = (ports) =>
 
 /** Its wall clock stood still while the process was frozen (rule 15). */
 export const noticesNoTime: Breaks = (ports) => {
-  const nowMs = ports.clock.nowMs();
   const { clock } = ports;
+  const [nowMs, monotonicMs] = [clock.nowMs(), clock.monotonicMs()];
   return {
     ...ports,
     clock: {
       nowMs: () => nowMs,
-      monotonicMs: () => clock.monotonicMs(),
+      monotonicMs: () => monotonicMs,
       startTimer: (delayMs, fire) => clock.startTimer(delayMs, fire),
     },
   };

@@ -1,0 +1,153 @@
+/** Wrong versions that no seed is known to show, and that one test catches. */
+import type { TestedMutant, WrongVersion } from "./mutant.ts";
+
+export const testedMutants: readonly TestedMutant[] = [
+  {
+    name: "a-seal-counts-any-occupant",
+    breaks: "rule 9: an occupied slot means that the close is not clean",
+    patches: [
+      {
+        in: "StoredBookie.seal",
+        from: `(await this.#occupant(slot)).kind === "tombstone"`,
+        to: `(await this.#occupant(slot)).kind !== "fence"`,
+      },
+    ],
+    caughtBy: {
+      file: "test/protocol/ledger/close-ledger.test.ts",
+      title: "counts Tombstones only, placed or found; true again when run twice",
+    },
+  },
+  {
+    name: "the-check-overlooks-the-trim-point",
+    breaks: "rule 25: not trimmed past this key",
+    patches: [
+      { in: "checkPlace", from: "item.trimPoint > first", to: "item.trimPoint > first && first < 0" },
+    ],
+    caughtBy: {
+      file: "test/scenarios/log/elections.test.ts",
+      title: "T01 (25, 31): an opener that thaws below the trim point wins, fails the check, and is removed",
+    },
+  },
+  {
+    name: "a-resume-notes-the-last-batch-twice",
+    breaks: "rule 19: a resumed writer's table of producers goes on behind what it has noted",
+    patches: [{ in: "producersIn", file: "resume-segment.ts", from: "nextEntry(since)", to: "since" }],
+    caughtBy: {
+      file: "test/scenarios/log/producers.test.ts",
+      title: "who comes back reads only what was added since",
+    },
+  },
+  {
+    name: "timestamps-begin-anew",
+    breaks: "a log's timestamps never go back from one record to the next",
+    patches: [
+      { in: "resumeSegment", from: "tail.lastTimestampMs", to: "0" },
+      { in: "placeBehind", from: "end.lastTimestampMs ?? 0", to: "0" },
+    ],
+    caughtBy: {
+      file: "test/scenarios/log/leases.test.ts",
+      title: "19: timestamps do not fall where the pen changes hands, also after a control entry",
+    },
+  },
+  {
+    name: "the-bare-last-loses-its-predecessor",
+    breaks: "rule 31: an empty last segment keeps the one before it",
+    patches: [{ in: "auditSegments", from: "isNeeded ? -2 : -1", to: "-1" }],
+    caughtBy: {
+      file: "test/scenarios/log/producers.test.ts",
+      title: "keeps what is before it from the auditor, until it holds a record (31)",
+    },
+  },
+  {
+    name: "metadata-from-a-clock-that-went-back-is-fresh",
+    breaks: "rule 15: metadata whose age nobody can say is read again",
+    patches: [
+      {
+        in: "isFresh",
+        from: "ageMs >= 0 && ageMs < limits.metadataAgeMaxMs",
+        to: "ageMs < limits.metadataAgeMaxMs",
+      },
+    ],
+    caughtBy: {
+      file: "test/scenarios/ledger/freshness.test.ts",
+      title: "and a wall clock that went back counts as old",
+    },
+  },
+  {
+    name: "expired-appends-are-sent",
+    breaks: "nothing is sent after the deadline of who asked",
+    patches: [{ in: "AppendQueue.takeGroup", from: "for (const append of group) append.expire();", to: "" }],
+    caughtBy: {
+      file: "test/scenarios/log/frozen-appends.test.ts",
+      title: "before any call (its clocks jump): the record is in the log once",
+    },
+  },
+  {
+    name: "a-takeover-of-any-epoch",
+    breaks: "a takeover is of the ownership that the asker saw",
+    patches: [
+      {
+        in: "LogAppends.#serve",
+        from: "(request.epoch ?? epoch) !== epoch",
+        to: "(request.epoch ?? epoch) === undefined",
+      },
+    ],
+    caughtBy: {
+      file: "test/scenarios/log/transfers.test.ts",
+      title: "whose request to take over lies on the way for an hour takes nothing: the owner has gone on",
+    },
+  },
+  {
+    name: "the-next-lifes-directory-entry-goes",
+    breaks: "a deletion leaves the directory entry of the log that has the name now",
+    patches: [
+      { in: "leaveDirectory", from: "if (named !== undefined && !names(named, log)) return;", to: "" },
+    ],
+    caughtBy: {
+      file: "test/scenarios/log/deleting.test.ts",
+      title:
+        "29: a slow deleter that looked at a stale listing does not unlist the log that was created since",
+    },
+  },
+  {
+    name: "an-identity-check-of-any-age",
+    breaks: "rule 21: a bookie's marker is looked at again within a minute",
+    patches: [
+      {
+        in: "StoredBookie.#isIdentityFresh",
+        from: "limits.identityCheckAgeMaxMs",
+        to: "10 * limits.identityCheckAgeMaxMs",
+      },
+    ],
+    caughtBy: {
+      file: "test/scenarios/ledger/identity.test.ts",
+      title: "a tail read trusts one that is under a minute old",
+    },
+  },
+  {
+    name: "a-warm-reader-never-asks-for-the-last-again",
+    breaks: "rule 33e: the last segment is asked for by each read",
+    patches: [
+      {
+        in: "LogReader.#nothingYet",
+        from: "this.#lastSeen === ledgerId",
+        to: "this.ports.known.of(ledgerId).seenLast",
+      },
+    ],
+    caughtBy: {
+      file: "test/scenarios/log/reading.test.ts",
+      title: "T11 (33e): no 'nothing yet' from an empty segment, once the last, that was replaced",
+    },
+  },
+];
+
+/** Wrong versions that nothing catches yet: each is a test that is still to be written. */
+export const uncaughtMutants: readonly WrongVersion[] = [
+  {
+    name: "what-starts-again-goes-behind-the-waiting",
+    breaks: "A2: appends that start again stand in front of those that came later",
+    patches: [
+      { in: "AppendQueue.restart", from: "[...again, ...this.#waiting]", to: "[...this.#waiting, ...again]" },
+    ],
+  },
+];
