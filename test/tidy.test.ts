@@ -8,6 +8,7 @@ import {
   documentLinks,
   documentPaths,
   scriptPaths,
+  whereIsWhat,
 } from "./tidy/documents.ts";
 import { importDirections } from "./tidy/import-directions.ts";
 import { importCircles, upwardImports } from "./tidy/import-graph.ts";
@@ -48,6 +49,7 @@ const rules: Readonly<Record<string, Rule>> = {
   "links in documents lead somewhere": documentLinks,
   "paths and scripts that documents name exist": documentPaths,
   "source files that documents name by the end of their path exist": documentFileNames,
+  "what the architecture says is somewhere is there": whereIsWhat,
   "decisions are numbered and listed": decisionNumbers,
   "files that scripts name exist": scriptPaths,
 };
