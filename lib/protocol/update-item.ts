@@ -1,5 +1,5 @@
 /**
- * The one read-change-write loop through which all metadata is changed (design section 3).
+ * The one read-change-write loop through which all metadata is changed.
  *
  * U1 Each write is conditional on the version that the decision was made on.
  * U2 A write whose reply was lost is re-read before anything else. A token of ours in the item says that it

@@ -1,5 +1,5 @@
 /**
- * Creates a log (design section 3): the log item of a random incarnation first, then the name by
+ * Creates a log: the log item of a random incarnation first, then the name by
  * put-if-absent, which is the election; then the directory, before anybody is answered. Whoever finds the
  * name taken repairs the directory entry, should the winner have died before it.
  */
