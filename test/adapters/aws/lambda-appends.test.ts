@@ -87,8 +87,7 @@ describe("calls of another region's append function", () => {
   it.each<AppendCall>([
     { operation: "append", request },
     { operation: "append", request: { log: LOG, records: [] } },
-    { operation: "append", request: { log: LOG, records: [], producer: { id: "p", epoch: 2, seq: 0 } } },
-    { operation: "append", request: { log: LOG, records: [], idempotencyKey: "k" } },
+    { operation: "append", request: { log: LOG, records: [], sender: { id: "p", epoch: 2, seq: 0 } } },
     { operation: "can-own", log: logIncarnation("l1") },
     { operation: "settle", log: LOG },
     { operation: "ask", request: { kind: "hand-over", log: LOG, to: EAST } },

@@ -17,15 +17,14 @@ import type { SeqNum } from "../../ids.ts";
 import { limits } from "../../limits.ts";
 import { isWithin, type Moment, momentNow } from "../../moment.ts";
 import type { AppendAck } from "../operations.ts";
-import type { BatchProducer } from "../records/entry-batches.ts";
+import type { BatchSender } from "../records/entry-batches.ts";
 import type { RecordInput } from "../records/record.ts";
 
 export interface PendingAppendFields {
   /** None: a control entry (rule 14). */
   readonly records: readonly RecordInput[];
   readonly matchSeqNum?: SeqNum;
-  readonly appendToken?: string;
-  readonly producer?: BatchProducer | undefined;
+  readonly sender?: BatchSender | undefined;
   /** Metered bytes of the records. */
   readonly bytes: number;
   /** The caller's patience in ms, if it is less than limits.appendDeadlineMs. */
@@ -39,8 +38,7 @@ export type AppendVerdict =
 export class PendingAppend {
   readonly records: readonly RecordInput[];
   readonly matchSeqNum: SeqNum | undefined;
-  readonly appendToken: string | undefined;
-  readonly producer: BatchProducer | undefined;
+  readonly sender: BatchSender | undefined;
   readonly bytes: number;
   readonly outcome: Promise<AppendAck>;
   /** Times that it was sent, found not recorded, and put back. */
@@ -58,8 +56,7 @@ export class PendingAppend {
   ) {
     this.records = fields.records;
     this.matchSeqNum = fields.matchSeqNum;
-    this.appendToken = fields.appendToken;
-    this.producer = fields.producer;
+    this.sender = fields.sender;
     this.bytes = fields.bytes;
     this.outcome = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
