@@ -1,5 +1,5 @@
 /**
- * The global metadata table as one region's functions use it, in one of its two modes (design section 3).
+ * The global metadata table as one region's functions use it, in one of its two modes.
  *
  * M1 `strong`: every replica gives consistent reads and takes conditional writes. The nearest one is asked;
  *    one that does not answer makes way for the next, and is asked last for a while.
@@ -9,7 +9,6 @@
  * M3 A write that may have taken effect is not sent to another replica: it rejects, and its caller reads
  *    before writing again (U2).
  */
-
 import { AssertionError, present } from "../../protocol/assert.ts";
 import type { Clock } from "../../protocol/clock.ts";
 import { Age } from "../../protocol/deadline.ts";

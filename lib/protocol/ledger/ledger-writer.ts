@@ -10,7 +10,6 @@
  *    more and the outcome of everything pending is unknown (rule 8).
  * W5 Nothing is acknowledged on metadata last read longer ago than a quarter of the seal age (rule 15).
  */
-
 import { assert } from "../assert.ts";
 import type { Age } from "../deadline.ts";
 import type { FencelineError } from "../errors.ts";

@@ -1,4 +1,4 @@
-/** What DynamoDB may answer and an emulator never does (M1 to M3, T1, T2; design section 3). */
+/** What DynamoDB may answer and an emulator never does (M1 to M3, T1, T2). */
 import { describe, expect, it } from "vitest";
 import { dynamoDbClient, METADATA_WAITS } from "../../../lib/adapters/aws/aws-clients.ts";
 import { CheckedDeployment } from "../../../lib/adapters/aws/checked-deployment.ts";

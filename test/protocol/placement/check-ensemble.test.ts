@@ -1,4 +1,4 @@
-/** The checker against the invariant's own words (2.1; I1, I2). */
+/** The checker against the invariant's own words (I1, I2). */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";

@@ -1,4 +1,4 @@
-/** Replacing bookies of an ensemble (placement section 2.6, point 5; B1 to B5). */
+/** Replacing bookies of an ensemble (B1 to B5). */
 import { describe, expect, test, vi } from "vitest";
 import { type BookieId, bookieId, type Region, region } from "../../../lib/protocol/ids.ts";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";

@@ -1,4 +1,4 @@
-/** The order of regions around the ring (2.2; S1 to S3). */
+/** The order of regions around the ring (S1 to S3). */
 import { expect, test } from "vitest";
 import { waterFill } from "../../../lib/protocol/placement/region-counts.ts";
 import { sectorRing, sectorsMax } from "../../../lib/protocol/placement/sector-ring.ts";

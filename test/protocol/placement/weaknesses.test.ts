@@ -1,5 +1,5 @@
 /**
- * What the best-known implementation gets wrong (placement section 1.7), each as a case that ends well here.
+ * What the best-known implementation gets wrong, each as a case that ends well here.
  * W4 and W15 concern admission, see admission.test.ts.
  */
 import { describe, expect, test } from "vitest";

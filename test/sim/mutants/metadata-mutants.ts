@@ -1,4 +1,4 @@
-/** Wrong use of compare-and-set: design section 3, rule 12. */
+/** Wrong use of compare-and-set: rule 12. */
 import type { Mutant } from "./mutant.ts";
 
 export const metadataMutants: readonly Mutant[] = [

@@ -12,10 +12,9 @@
  * X4 Waits are measured on the observer's own clock: an expiry further ahead than the longest lease counts
  *    as expired, and so does one that was watched for a whole lease without change.
  */
-
 import type { Clock } from "../../clock.ts";
 import { Age } from "../../deadline.ts";
-import { FencelineError } from "../../errors.ts";
+import { FencelineError, notReady } from "../../errors.ts";
 import {
   type BookieId,
   type LogIncarnation,
@@ -244,9 +243,6 @@ async function write(
 
 function heldByAnother(log: LogIncarnation, found: VersionedLease | undefined): FencelineError {
   const holder = found === undefined ? "" : ` (${found.lease.holder})`;
-  return new FencelineError("not_ready", {
-    message: `log ${log}: another process of this region writes to it${holder}; try again`,
-    sideEffects: "none",
-    details: { phase: "waiting-for-lease", retry_after_ms: limits.leaseRenewAheadMs },
-  });
+  const message = `log ${log}: another process of this region writes to it${holder}; try again`;
+  return notReady(message, "waiting-for-lease", { details: { retry_after_ms: limits.leaseRenewAheadMs } });
 }

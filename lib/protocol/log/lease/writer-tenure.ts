@@ -11,7 +11,6 @@
  *    requests, so a frozen process that thaws finds out at its next use; what it sends before then belongs
  *    to its own tenure or is fenced.
  */
-
 import type { Timer } from "../../clock.ts";
 import { Age } from "../../deadline.ts";
 import type { BookieId } from "../../ids.ts";
