@@ -28,6 +28,10 @@ export interface Version {
   readonly token: WriteToken;
 }
 
+export function isSameVersion(one: Version, other: Version): boolean {
+  return one.revision === other.revision && one.token === other.token;
+}
+
 /** Name -> the present life of the log of that name. */
 export interface LogNameItem {
   readonly kind: "log-name";

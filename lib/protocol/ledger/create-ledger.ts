@@ -5,7 +5,7 @@
  */
 import { assert } from "../assert.ts";
 import { Age } from "../deadline.ts";
-import { FencelineError } from "../errors.ts";
+import { FencelineError, notReady } from "../errors.ts";
 import { type BookieId, newLedgerId } from "../ids.ts";
 import { ledgerKey, ledgerListingKey } from "../items.ts";
 import { type LedgerOrigin, newLedger, type OpenLedger } from "../ledger-metadata.ts";
@@ -57,9 +57,7 @@ export async function createLedger(ports: LedgerPorts, request: CreateLedgerRequ
     });
     return { key: outcome.stored.key, item, version: outcome.stored.version, readAt };
   }
-  throw new FencelineError("not_ready", {
-    message: "no free ledger id was found: the random port repeats itself",
-  });
+  throw notReady("no free ledger id was found: the random port repeats itself");
 }
 
 /** Should the id be taken, its listing is as good for the ledger that has it. */

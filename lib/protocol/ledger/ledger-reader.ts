@@ -11,10 +11,11 @@
  *    the metadata that this very read went by that counts: another read may have asked again meanwhile.
  * L5 Never fences, never writes.
  */
+
 import { Age } from "../deadline.ts";
-import { type BookieVerdict, FencelineError, insufficientRegions } from "../errors.ts";
+import { type BookieVerdict, type FencelineError, insufficientRegions, notReady } from "../errors.ts";
 import { type EntryId, type LedgerId, NO_ENTRY, nextEntry, previousEntry } from "../ids.ts";
-import { ledgerKey } from "../items.ts";
+import { isSameVersion, ledgerKey } from "../items.ts";
 import { fragmentAt, type LedgerMetadata, type OpenLedger } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { SealedEntry, Versioned } from "../ports.ts";
@@ -93,7 +94,7 @@ export class LedgerReader {
       if (step.kind !== "again" && this.#mayAnswerFrom(known)) return step;
     }
     const message = `ledger ${this.ledgerId}: metadata changed ${limits.tailRoundsMax} times meanwhile`;
-    return { kind: "undecided", error: new FencelineError("not_ready", { message, sideEffects: "none" }) };
+    return { kind: "undecided", error: notReady(message) };
   }
 
   async #step(
@@ -186,10 +187,10 @@ export class LedgerReader {
   /** L2: the consistent read that has to follow the last slot answer. */
   async #provenTail(known: Versioned<LedgerMetadata>): Promise<Step> {
     const now = await this.#refresh();
-    if (now === undefined || !sameVersion(now, known)) return { kind: "again" };
+    if (now === undefined || !isSameVersion(now.version, known.version)) return { kind: "again" };
     if (now.item.state === "OPEN") return { kind: "nothing-yet", ledger: { ...now, item: now.item } };
     const message = `ledger ${this.ledgerId} is being recovered; its end is not known yet`;
-    return { kind: "undecided", error: new FencelineError("not_ready", { message, sideEffects: "none" }) };
+    return { kind: "undecided", error: notReady(message) };
   }
 
   async #undecidedTail(
@@ -214,7 +215,7 @@ export class LedgerReader {
 
   async #changedSince(known: Versioned<LedgerMetadata>): Promise<boolean> {
     const now = await this.#refresh();
-    return now === undefined || !sameVersion(now, known);
+    return now === undefined || !isSameVersion(now.version, known.version);
   }
 
   /** Metadata of any age, but not so old that nothing may be answered from it (L4). */
@@ -234,8 +235,4 @@ export class LedgerReader {
     this.#known = read?.item.kind === "ledger" ? { ...read, item: read.item, readAt } : undefined;
     return this.#known;
   }
-}
-
-function sameVersion(one: Versioned, other: Versioned): boolean {
-  return one.version.revision === other.version.revision && one.version.token === other.version.token;
 }

@@ -11,7 +11,7 @@
  * 12).
  */
 import { assert } from "../assert.ts";
-import { FencelineError, insufficientRegions } from "../errors.ts";
+import { insufficientRegions, notReady } from "../errors.ts";
 import { type EntryId, entryId, type LedgerId, previousEntry } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
 import {
@@ -147,7 +147,7 @@ async function close(
   if (item === undefined) return undefined;
   assert(item.kind === "ledger", "a ledger's key holds a ledger");
   if (item.state === "OPEN" || item.state === "IN_RECOVERY") {
-    throw new FencelineError("not_ready", { message: `ledger ${started.ledgerId} is still ${item.state}` });
+    throw notReady(`ledger ${started.ledgerId} is still ${item.state}`);
   }
   const ledgerId = item.ledgerId;
   if (wrote) ports.trace.emit({ event: "ledger-closed", ledgerId, lastEntry, by: "recovery" });

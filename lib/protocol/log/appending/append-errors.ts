@@ -1,5 +1,5 @@
 /** What an append is told when it could not be acknowledged. */
-import { FencelineError } from "../../errors.ts";
+import { FencelineError, withSideEffects } from "../../errors.ts";
 import type { Region, SeqNum } from "../../ids.ts";
 import type { AppendRequest } from "../operations.ts";
 import { appendLimits } from "../records/append-limits.ts";
@@ -10,8 +10,12 @@ import type { RecordPosition } from "../records/record.ts";
  * nothing.
  */
 export function withoutEffect(cause: FencelineError): FencelineError {
-  const { message, retryable, details } = cause;
-  return new FencelineError(cause.code, { message, retryable, details, sideEffects: "none", cause });
+  return withSideEffects(cause, "none");
+}
+
+interface Unanswered {
+  readonly records: readonly unknown[];
+  readonly sender: unknown;
 }
 
 /** It may be recorded. Names the regions that answered, as far as the cause knows. */

@@ -14,7 +14,7 @@
  */
 import type { Clock } from "../../clock.ts";
 import { Age, Deadline } from "../../deadline.ts";
-import { FencelineError } from "../../errors.ts";
+import { FencelineError, notReady } from "../../errors.ts";
 import {
   type BookieId,
   type LogIncarnation,
@@ -256,9 +256,6 @@ function leasesSilent(log: LogIncarnation, cause: unknown): FencelineError {
 
 function heldByAnother(log: LogIncarnation, found: VersionedLease | undefined): FencelineError {
   const holder = found === undefined ? "" : ` (${found.lease.holder})`;
-  return new FencelineError("not_ready", {
-    message: `log ${log}: another process of this region writes to it${holder}; try again`,
-    sideEffects: "none",
-    details: { phase: "waiting-for-lease", retry_after_ms: limits.leaseRenewAheadMs },
-  });
+  const message = `log ${log}: another process of this region writes to it${holder}; try again`;
+  return notReady(message, "waiting-for-lease", { details: { retry_after_ms: limits.leaseRenewAheadMs } });
 }

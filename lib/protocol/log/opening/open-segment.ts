@@ -9,7 +9,7 @@
  *     start a segment there (24 to 27) ──lost──> pause, query again
  */
 import { Deadline } from "../../deadline.ts";
-import { FencelineError, unavailable } from "../../errors.ts";
+import { FencelineError, notReady, unavailable } from "../../errors.ts";
 import type { BookieId, LedgerId, Region, SeqNum } from "../../ids.ts";
 import { logKey } from "../../items.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
@@ -84,10 +84,8 @@ export async function openSegment(ports: LogPorts, log: LogIdentity, request: Op
     if (start.kind === "started") return { kind: "opened", segment: start.segment };
     reason = start.reason;
   }
-  throw new FencelineError("not_ready", {
-    message: `log ${log.name}: no segment could be opened (${reason || "out of time"}); try again`,
-    details: { phase: "opening" },
-  });
+  const why = reason || "out of time";
+  throw notReady(`log ${log.name}: no segment could be opened (${why}); try again`, "opening");
 }
 
 /**

@@ -8,7 +8,7 @@
  *    answers is looked at again under consistent ones before it is told.
  * D3 Every step that brings the read no further is counted, and so is every settling: the operation ends.
  */
-import { FencelineError } from "../../errors.ts";
+import { FencelineError, notReady } from "../../errors.ts";
 import type { LedgerId, SeqNum } from "../../ids.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import type { ReadConsistency } from "../../ledger/ledger-reader.ts";
@@ -213,10 +213,7 @@ export class LogReader {
   #countRestart(): void {
     this.#restarts += 1;
     if (this.#restarts <= limits.readRestartsMax) return;
-    throw new FencelineError("not_ready", {
-      message: `log ${this.log.name}: its segments kept changing under this read; try again`,
-      sideEffects: "none",
-    });
+    throw notReady(`log ${this.log.name}: its segments kept changing under this read; try again`);
   }
 
   async #queryLast(): Promise<ChainItem | undefined> {

@@ -12,16 +12,16 @@
  *    known.
  */
 import type { LogIncarnation } from "../../ids.ts";
-import { type LedgerListing, ledgerKey, ledgerListingKey, logKey, segmentKey } from "../../items.ts";
+import { type LedgerListing, ledgerKey, ledgerListingKey, logKey } from "../../items.ts";
 import { sweepEntries, sweepSeal } from "../../ledger/collect-ledger.ts";
 import { recoverLedger } from "../../ledger/recover-ledger.ts";
-import type { LedgerMetadata, LedgerOrigin } from "../../ledger-metadata.ts";
+import type { LedgerMetadata } from "../../ledger-metadata.ts";
 import { limits } from "../../limits.ts";
 import { removeItem, updateItem } from "../../update-item.ts";
 import { within } from "../../waiting.ts";
 import type { LogPorts } from "../log-ports.ts";
 import { auditLimits } from "./audit-limits.ts";
-import { collectUnnamed } from "./collect-unnamed.ts";
+import { collectUnnamed, isNamed } from "./collect-unnamed.ts";
 import { finishDeletion } from "./delete-log.ts";
 
 export type LedgerVerdict =
@@ -43,7 +43,7 @@ export async function auditLedger(ports: LogPorts, listing: LedgerListing): Prom
   const item = (await ports.metadata.get(ledgerKey(listing.ledgerId), "consistent"))?.item;
   if (item?.kind !== "ledger") return await forget(ports, listing);
   if (item.state === "DELETED") return await sweep(ports, listing);
-  if (item.origin === undefined || !(await isNamed(ports, item, item.origin))) {
+  if (item.origin === undefined || !(await isNamed(ports.metadata, item.ledgerId, item.origin))) {
     return (await collectUnnamed(ports, item.ledgerId)) === "collected" ? "collected" : "healthy";
   }
   if (await isDeleting(ports, item.origin.log)) {
@@ -81,16 +81,6 @@ async function sweep(ports: LogPorts, listing: LedgerListing): Promise<LedgerVer
   const answer = await sweepSeal(ports, ledgerId);
   if (answer.kind === "too-early") return "healthy";
   return answer.kind === "swept" ? await forget(ports, listing) : "later";
-}
-
-async function isNamed(
-  ports: LogPorts,
-  { ledgerId }: LedgerMetadata,
-  origin: LedgerOrigin,
-): Promise<boolean> {
-  const key = segmentKey(origin.log, origin.firstSeqNum);
-  const item = (await ports.metadata.get(key, "consistent"))?.item;
-  return item?.kind === "segment" && item.ledgerId === ledgerId;
 }
 
 async function isDeleting(ports: LogPorts, log: LogIncarnation): Promise<boolean> {

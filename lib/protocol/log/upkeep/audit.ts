@@ -12,17 +12,11 @@
  */
 import { Age } from "../../deadline.ts";
 import type { LogName, Region } from "../../ids.ts";
-import {
-  DIRECTORY_SHARDS,
-  directoryPartition,
-  type LogItem,
-  ledgerListingPartition,
-  logKey,
-  logNameKey,
-} from "../../items.ts";
+import { DIRECTORY_SHARDS, directoryPartition, type LogItem, ledgerListingPartition } from "../../items.ts";
 import type { RegionState } from "../../place.ts";
 import type { Versioned } from "../../ports.ts";
 import { randomBelow } from "../../random.ts";
+import { namedLog } from "../catalogue/log-names.ts";
 import { lastItem, type SegmentAt } from "../chain/segments.ts";
 import type { LogPorts } from "../log-ports.ts";
 import { auditLedger, type LedgerVerdict } from "./audit-ledger.ts";
@@ -184,7 +178,7 @@ export class Auditor {
     if (item.kind !== "directory") return;
     const { metadata, region } = this.ports;
     counts.logs += 1;
-    const log = await this.#logOf(item.name);
+    const log = await namedLog(metadata, item.name); // a deletion that was left half way is finished here
     if (log === undefined) return;
     if (log.state === "deleting") {
       if ((await finishDeletion(this.ports, log.log)) === "deleted") counts.deleted += 1;
@@ -201,14 +195,6 @@ export class Auditor {
       await this.bringHome(log.name, region);
       counts.returned += 1;
     }
-  }
-
-  /** In any state: a deletion that was left half way is finished here. */
-  async #logOf(name: LogName): Promise<LogItem | undefined> {
-    const named = (await this.ports.metadata.get(logNameKey(name), "consistent"))?.item;
-    if (named?.kind !== "log-name") return undefined;
-    const item = (await this.ports.metadata.get(logKey(named.log), "consistent"))?.item;
-    return item?.kind === "log" ? item : undefined;
   }
 
   #stateOf(region: Region): RegionState {

@@ -38,8 +38,8 @@ export async function collectUnnamed(ports: LedgerPorts, id: LedgerId): Promise<
   return "collected";
 }
 
-/** Z1 */
-async function isNamed(metadata: MetadataStore, id: LedgerId, origin: LedgerOrigin): Promise<boolean> {
+/** Whether the log holds the ledger as a segment (Z1). */
+export async function isNamed(metadata: MetadataStore, id: LedgerId, origin: LedgerOrigin): Promise<boolean> {
   const item = (await metadata.get(segmentKey(origin.log, origin.firstSeqNum), "consistent"))?.item;
   return item?.kind === "segment" && item.ledgerId === id;
 }

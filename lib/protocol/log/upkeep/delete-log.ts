@@ -22,7 +22,7 @@ import { directoryKey, type Item, type LogItem, logKey, logNameKey } from "../..
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { limits } from "../../limits.ts";
 import { removeItem, updateItem } from "../../update-item.ts";
-import type { Ask } from "../catalogue/log-names.ts";
+import { type Ask, namedLog } from "../catalogue/log-names.ts";
 import { removeFromChain } from "../chain/remove-from-chain.ts";
 import { allItems } from "../chain/segments.ts";
 import { logNotFound } from "../log-identity.ts";
@@ -41,7 +41,8 @@ export async function deleteLog(
   ask: Ask,
   only?: LogIncarnation,
 ): Promise<DeletionAnswer> {
-  const log = await ask(() => findInAnyState(ports, name));
+  const log = await ask(() => namedLog(ports.metadata, name));
+  if (log === undefined) throw logNotFound({ name });
   if (only !== undefined && log.log !== only) throw anotherLife(name, log.log, only);
   await startDeletion(ports, log);
   try {
@@ -73,20 +74,6 @@ export async function finishDeletion(
   await removeItem(ports, logNameKey(item.name), (named) => names(named.item, id)); // X3
   ports.trace.emit({ event: "log-deleted", log: id });
   return "deleted";
-}
-
-/** The log item as the name finds it, active or on its way out. */
-async function findInAnyState(ports: LedgerPorts, name: LogName): Promise<LogItem> {
-  const { metadata } = ports;
-  try {
-    const named = (await metadata.get(logNameKey(name), "consistent"))?.item;
-    const item =
-      named?.kind === "log-name" ? (await metadata.get(logKey(named.log), "consistent"))?.item : undefined;
-    if (item?.kind === "log") return item;
-  } catch (error) {
-    throw unavailable(`log ${name}: its name could not be looked up`, "none", error);
-  }
-  throw logNotFound({ name });
 }
 
 /** The same code as for a name without a log: for whom asked, the deletion has happened or never will. */

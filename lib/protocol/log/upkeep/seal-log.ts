@@ -9,7 +9,7 @@
  * S3 An END of another sealer is as good as one's own, but is checked all the same: its sealer may not have
  *    come that far.
  */
-import { FencelineError } from "../../errors.ts";
+import { FencelineError, notReady, withSideEffects } from "../../errors.ts";
 import type { SeqNum } from "../../ids.ts";
 import type { EndItem } from "../../items.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
@@ -33,10 +33,9 @@ export async function sealLog(ports: LedgerPorts, log: LogIdentity): Promise<Seq
     if (outcome.kind === "sealed") return outcome.tail;
     reason = outcome.reason;
   }
-  throw new FencelineError("not_ready", {
-    message: `log ${log.name}: it could not be sealed, writers kept getting ahead (${reason}); try again`,
+  const why = `writers kept getting ahead (${reason})`;
+  throw notReady(`log ${log.name}: it could not be sealed, ${why}; try again`, "sealing", {
     sideEffects: "possible",
-    details: { phase: "sealing" },
   });
 }
 
@@ -66,14 +65,6 @@ export async function mayHaveSealed<T>(step: () => Promise<T>): Promise<T> {
     return await step();
   } catch (error) {
     if (!(error instanceof FencelineError) || error.code === "log_not_found") throw error;
-    if (error.sideEffects === "possible") throw error;
-    const { message, retryable, details } = error;
-    throw new FencelineError(error.code, {
-      message,
-      retryable,
-      details,
-      sideEffects: "possible",
-      cause: error,
-    });
+    throw error.sideEffects === "possible" ? error : withSideEffects(error, "possible");
   }
 }
