@@ -1,9 +1,9 @@
 /**
  * The answer to a refused append (LW4). Everything before its place is acknowledged. So a refusal that is
- * true only at that place, such as a mismatch of match_seq_num or a gap, held then if the metadata, read after
- * the append arrived, says that the ledger is open: a process that took over without a clean release has closed
- * it first, and this process has released nothing before it placed the append. A duplicate, and what is true
- * for ever, any process may say.
+ * true only at that place, such as a mismatch of match_seq_num or a gap, held then if the metadata, read
+ * after the append arrived, says that the ledger is open: a process that took over without a clean release
+ * has closed it first, and this process has released nothing before it placed the append. A duplicate, and
+ * what is true for ever, any process may say.
  */
 import { FencelineError } from "../../errors.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
