@@ -93,7 +93,7 @@ export class WriteBack {
 
   /** How much longer those that are missing may take: no longer, if they were silent before. */
   #patienceMs(held: EntryHolders, missing: readonly BookieAddress[]): number {
-    if (missing.every(({ id }) => this.ports.quarantine.isSilent(id))) return 0;
+    if (missing.every(({ id }) => this.ports.health.of(id).isSilent)) return 0;
     const { heldForMs } = held;
     return heldForMs === undefined ? WITHOUT_HASTE_MS : limits.writeBackPatienceMs - heldForMs;
   }
@@ -104,7 +104,7 @@ export class WriteBack {
     const late = open.flatMap((held) =>
       this.#writeSet(held.entry).filter((bookie) => held.isUnanswered(bookie)),
     );
-    for (const { id } of late) this.ports.quarantine.silent(id);
+    for (const { id } of late) this.ports.health.of(id).keptWaiting();
     return new Set(late.map(({ id }) => id));
   }
 

@@ -63,7 +63,7 @@ describe("createLedger", () => {
     expect(await ensemble()).toEqual(["B0", "B1", "B2"]);
     expect(await ensemble(["B1"])).toEqual(["B0", "B2", "B3"]);
     expect(await ensemble(["B1", "B2"])).toEqual(["B0", "B3", "B1"]);
-    ports.quarantine.failed(bookieId("B0"));
+    ports.health.of(bookieId("B0")).callFailed();
     expect(await ensemble()).toEqual(["B1", "B2", "B3"]);
     await w.clock.advance(60_000);
     expect(await ensemble()).toEqual(["B0", "B1", "B2"]);

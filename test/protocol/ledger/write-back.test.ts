@@ -196,14 +196,14 @@ describe("bookies that are late (WB2)", () => {
 
   test("at once, if they were silent before; the quarantine learns of those that were not", async () => {
     const { w, ports, hold, entries, writeBack } = await started({ bookies: five, quorums: [3, 3, 3] });
-    ports.quarantine.silent(bookieId("B1"));
+    ports.health.of(bookieId("B1")).keptWaiting();
     late(w, "B1");
     expect(await tookMs(w, hold(entries(0, 2)))).toBe(0);
     expect(shape(writeBack.localFragments)).toEqual({ 0: "B0 B3 B2" });
     late(w, "B2");
     await hold(entries(2, 2));
     expect(shape(writeBack.localFragments)).toEqual({ 0: "B0 B3 B2", 2: "B0 B3 B4" });
-    expect(ports.quarantine.isSilent(bookieId("B2"))).toBe(true);
+    expect(ports.health.of(bookieId("B2")).isSilent).toBe(true);
   });
 
   test("where all are slow alike nobody is left out", async () => {
