@@ -21,10 +21,7 @@ interface Unanswered {
 /** It may be recorded. Names the regions that answered, as far as the cause knows. */
 export function unknownOutcome(
   logName: string,
-  {
-    append,
-    start,
-  }: { readonly append: Pick<AppendRequest, "records" | "sender">; readonly start: RecordPosition },
+  { append, start }: { readonly append: Unanswered; readonly start: RecordPosition },
   cause: FencelineError | undefined,
 ): FencelineError {
   const repeated =
