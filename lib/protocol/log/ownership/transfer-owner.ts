@@ -45,7 +45,7 @@ import {
 } from "../opening/open-segment.ts";
 import { leftUntouched, type OpenedSegment } from "../opening/start-segment.ts";
 import type { Ownership } from "../operations.ts";
-import type { OwnerCalls } from "./owner-calls.ts";
+import { isAccepting, type OwnerCalls } from "./owner-calls.ts";
 import { ownerLimits } from "./owner-limits.ts";
 
 /** How long a log may take to change its owner, from the arrival of the request on. */
@@ -68,8 +68,6 @@ interface Move {
 }
 
 export class OwnerTransfer {
-  /** Logs that this process is handing over (K2). */
-  readonly #leaving = new Map<LogIncarnation, Promise<unknown>>();
   /** When it last tried to be rid of a log; least recent first. */
   readonly #triedAtMs = new Map<LogIncarnation, number>();
 
@@ -77,17 +75,6 @@ export class OwnerTransfer {
     private readonly ports: LogPorts,
     private readonly calls: OwnerCalls,
   ) {}
-
-  /** Resolves once this process is not handing the log over: an append looks again then who owns it. */
-  async ended({ log }: LogIdentity): Promise<void> {
-    for (let under = this.#leaving.get(log); under !== undefined; under = this.#leaving.get(log)) {
-      await under.catch(() => {});
-    }
-  }
-
-  isLeaving({ log }: LogIdentity): boolean {
-    return this.#leaving.has(log);
-  }
 
   /** Throws as `AppendOperations.transferOwner` does. */
   async transfer(log: LogIdentity, writer: LogWriter, to: Region): Promise<Ownership> {
@@ -127,7 +114,7 @@ export class OwnerTransfer {
     this.#noteTry(log.log, nowMs);
     const deadline = transferDeadline(clock, log.name);
     for (const other of knownRegions(topology)) {
-      if (other === region || !this.calls.isAccepting(other)) continue;
+      if (other === region || !isAccepting(this.ports, other)) continue;
       if ((await this.calls.canOwn(log.log, other).catch(() => undefined)) !== true) continue;
       const left = this.#leaveTo(log, writer, { to: other, deadline });
       const moved = await left.then(
@@ -150,12 +137,8 @@ export class OwnerTransfer {
   }
 
   async #leaveTo(log: LogIdentity, writer: LogWriter, move: Move): Promise<Ownership> {
-    while (this.isLeaving(log)) await this.ended(log); // one at a time
-    const leaving = this.#handOver(log, writer, move).finally(() => {
-      if (this.#leaving.get(log.log) === leaving) this.#leaving.delete(log.log);
-    });
-    this.#leaving.set(log.log, leaving);
-    return await leaving;
+    await writer.stays(); // one at a time
+    return await writer.leave(() => this.#handOver(log, writer, move));
   }
 
   async #handOver(log: LogIdentity, writer: LogWriter, { to, deadline }: Move): Promise<Ownership> {
@@ -219,7 +202,7 @@ export class OwnerTransfer {
 
   #checkTarget(to: Region): void {
     checkRegion(this.ports.topology, to);
-    if (this.calls.isAccepting(to)) return;
+    if (isAccepting(this.ports, to)) return;
     throw new FencelineError("invalid_request", {
       message: `region ${to} is not accepting, so it takes no logs; accept it first, or name another one`,
     });
