@@ -58,7 +58,7 @@ type Step = AppendAnswer | undefined;
 
 export class AppendRouter {
   readonly #detector: OwnerFailureDetector;
-  /** The writers that this process keeps warm: by incarnation, so no name meets its former life's (rule 35). */
+  /** Kept warm, by incarnation: a name that is created again never meets its former life's (rule 35). */
   readonly #writers = new Map<LogIncarnation, LogWriter>();
   /** When each was asked for last. */
   readonly #usedAtMs = new Map<LogIncarnation, number>();
