@@ -27,7 +27,7 @@ export function ackAnswer(log: string, ack: AppendAck): AppendAckJson {
     last: positionOf(ack.last),
     end: ack.last.seqNum + 1,
     tail: ack.tail,
-    durable_in: [...ack.durableIn],
+    ...(ack.durableIn === undefined ? {} : { durable_in: [...ack.durableIn] }),
     duplicate: ack.duplicate,
     epoch: ack.epoch,
   };

@@ -3,8 +3,9 @@ import { FencelineError } from "../protocol/errors.ts";
 import { type LogName, seqNum } from "../protocol/ids.ts";
 import { limits } from "../protocol/limits.ts";
 import type { AppendRequest } from "../protocol/log/operations.ts";
-import type { RecordHeader, RecordInput } from "../protocol/log/records/record.ts";
+import type { RecordHeader, RecordInput, Sender } from "../protocol/log/records/record.ts";
 import { ApiError } from "./api-error.ts";
+import { senderOf } from "./append-sender.ts";
 import { appendBody, type recordInput } from "./append-wire.ts";
 import { pointerTo } from "./pointers.ts";
 import { bytesOf, type LogFormat } from "./record-body.ts";
@@ -25,11 +26,11 @@ const REMEDY =
 /** As it is named on the wire. */
 interface Condition {
   readonly match_seq_num?: number | undefined;
-  readonly append_token?: string | undefined;
 }
 
 /**
- * Reads an append and types it. How many records of what size a batch may hold, the log itself checks.
+ * Reads an append and types it. How many records of what size a batch may hold, the log itself checks. `key`:
+ * its Idempotency-Key.
  * Throws `invalid_request`, `bad_json`, `body_too_large` or `unsupported_media_type`.
  */
 export async function readAppend(
@@ -37,11 +38,12 @@ export async function readAppend(
   log: LogName,
   format: LogFormat,
   inQuery: Condition,
+  key: string | undefined,
 ): Promise<AppendRequest> {
   const type = mediaType(request);
   if (type === "application/octet-stream") {
     const body = await readBody(request, APPEND_BODY_BYTES_MAX, REMEDY);
-    return append(log, [{ body, headers: [] }], inQuery);
+    return append(log, [{ body, headers: [] }], inQuery, senderOf(undefined, key));
   }
   if (type !== "application/json") {
     throw new ApiError(
@@ -60,19 +62,22 @@ export async function readAppend(
     });
   }
   const given = await readJson(request, APPEND_BODY_BYTES_MAX, REMEDY);
-  const { records: sent, match_seq_num, append_token, producer } = checkedBody(appendBody, given);
+  const { records: sent, match_seq_num, producer } = checkedBody(appendBody, given);
   const records = sent.map((record, index) => recordOf(record, format, index));
-  const batch = append(log, records, { match_seq_num, append_token });
-  return producer === undefined ? batch : { ...batch, producer };
+  return append(log, records, { match_seq_num }, senderOf(producer, key));
 }
 
-function append(log: LogName, records: RecordInput[], condition: Condition): AppendRequest {
-  const { match_seq_num: match, append_token: appendToken } = condition;
+function append(
+  log: LogName,
+  records: RecordInput[],
+  { match_seq_num: match }: Condition,
+  sender: Sender | undefined,
+): AppendRequest {
   return {
     log,
     records,
     ...(match === undefined ? {} : { matchSeqNum: seqNum(match) }),
-    ...(appendToken === undefined ? {} : { appendToken }),
+    ...(sender === undefined ? {} : { sender }),
   };
 }
 

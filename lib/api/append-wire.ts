@@ -1,7 +1,7 @@
 /** Appends and their answers as they travel over HTTP; wire.ts says what holds for all schemas. */
 import * as z from "zod/mini";
 import { limits } from "../protocol/limits.ts";
-import { appendLimits } from "../protocol/log/records/append-limits.ts";
+import { SENDER_NAME_LENGTH_MAX } from "./append-sender.ts";
 import { component, noted, type Sent, type Wire } from "./schema.ts";
 import { headerPair, position, seqNum } from "./wire.ts";
 
@@ -22,7 +22,7 @@ export const producer = component("Producer", () =>
   z.strictObject({
     id: noted(z.string(), {
       minLength: 1,
-      maxLength: appendLimits.producerIdLengthMax,
+      maxLength: SENDER_NAME_LENGTH_MAX,
       description: "Printable ASCII without spaces, such as a UUID; one for each producer.",
     }),
     epoch: noted(seqNum(), {
@@ -41,19 +41,11 @@ export const appendBody = component("Append", () =>
     match_seq_num: z.optional(
       noted(seqNum(), {
         description:
-          "Append only if the first record gets this seq_num. Makes a repeated append safe: of all " +
-          "attempts at one place at most one takes effect. A 412 whose place holds equal records says so: " +
-          "equal_records.",
-      }),
-    ),
-    append_token: z.optional(
-      noted(z.string(), {
-        minLength: 1,
-        maxLength: appendLimits.producerIdLengthMax,
-        description:
-          "With match_seq_num: printable ASCII without spaces, such as a random UUID, the same in all " +
-          "attempts at this append and in no other. A 412 then says already_appended if an earlier attempt " +
-          "is what took the place, and equal_records if another's equal records did.",
+          "Append only if the first record gets this seq_num: of all attempts at one place at most one " +
+          "takes effect. Give an Idempotency-Key or a producer too, the same in each attempt: a repetition " +
+          "is then answered with the positions that the batch has, wherever the log ends by now. Without " +
+          "one nobody can say after a 412 whether an earlier attempt took the place. An append that gets " +
+          "412 leaves its key or seq unused.",
       }),
     ),
     producer: z.optional(
@@ -72,9 +64,11 @@ export const appendAck = component("AppendAck", () =>
     last: noted(position(), { description: "The last record of the batch." }),
     end: noted(seqNum(), { description: "The seq_num after the last record." }),
     tail: seqNum(),
-    durable_in: noted(z.array(z.string()), {
-      description: "Regions whose bookies hold the batch durably; of a duplicate, those that showed it now.",
-    }),
+    durable_in: z.optional(
+      noted(z.array(z.string()), {
+        description: "Regions whose bookies hold the batch durably; absent of a duplicate.",
+      }),
+    ),
     duplicate: noted(z.boolean(), {
       description: "True: it was in the log before this request; the positions are those it has there.",
     }),

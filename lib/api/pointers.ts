@@ -11,6 +11,5 @@ export function pointerTo(part: RequestPart, path: readonly PropertyKey[] = []):
 
 /** Of what the log itself refused: it names members of the request alone, which came in `part`. */
 export function pointerFrom(ofLog: string, part: RequestPart): string {
-  if (ofLog.startsWith("/")) return ofLog;
-  return ofLog === "Idempotency-Key" ? pointerTo("header", ["idempotency-key"]) : `/${part}/${ofLog}`;
+  return ofLog.startsWith("/") ? ofLog : `/${part}/${ofLog}`;
 }

@@ -36,11 +36,6 @@ const appendRecords = route({
           description: "With application/octet-stream: append only if the record gets this seq_num.",
         }),
       ),
-      append_token: z.optional(
-        noted(z.string(), {
-          description: "With application/octet-stream and match_seq_num: as in the JSON body.",
-        }),
-      ),
     }),
   }),
   body: {
@@ -118,9 +113,8 @@ export function addRecordRoutes(app: ApiApp, options: ApiOptions): void {
   app.serve(appendRecords, async (c, { params, headers, query }) => {
     const { log } = params;
     const { "log-format": format = "utf8", prefer, "idempotency-key": key } = headers;
-    const request = await readAppend(c.req.raw, logName(log), format, query);
-    const idempotent = key === undefined ? {} : { idempotencyKey: key };
-    const ack = await options.append.append({ ...request, ...idempotent, ...appendPreferences(prefer) });
+    const request = await readAppend(c.req.raw, logName(log), format, query, key);
+    const ack = await options.append.append({ ...request, ...appendPreferences(prefer) });
     // A duplicate may stand in a segment of long ago, whose epoch is not the owner's.
     nameOwner(c, ack.ownerRegion, ack.duplicate ? undefined : ack.epoch);
     return c.json(ackAnswer(log, ack), 200);

@@ -9,6 +9,7 @@ import { appendLimits } from "../protocol/log/records/append-limits.ts";
 import type { RegionOperations } from "../protocol/placement/region-operations.ts";
 import type { ApiContext, ApiEnv } from "./api-env.ts";
 import { ApiError } from "./api-error.ts";
+import { SENDER_NAME_LENGTH_MAX } from "./append-sender.ts";
 import type { Health } from "./health.ts";
 import { checkRawPath, nameFault } from "./log-name.ts";
 import type { ProblemCode } from "./problem.ts";
@@ -68,9 +69,10 @@ export const recordsHeaders = once(() =>
     "idempotency-key": z.optional(
       noted(z.string(), {
         description:
-          `1 to ${appendLimits.producerIdLengthMax} printable ASCII characters, no spaces. A request that ` +
+          `1 to ${SENDER_NAME_LENGTH_MAX} printable ASCII characters, no spaces. A request that ` +
           "repeats a key with the same records is answered with their positions and `duplicate: true`; " +
-          `with other records it is refused (422). Keys are kept for ${KEYS_KEPT_MINUTES} minutes at ` +
+          "with other records it is refused (422), also where match_seq_num names a place that is taken by " +
+          `now. Keys are kept for ${KEYS_KEPT_MINUTES} minutes at ` +
           "least. Not together with a producer. A sealed log answers repetitions, of keys and producers, " +
           "likewise; where it says log_sealed, earlier_attempts says not_recorded (the batch is not in the " +
           "log, nor will ever be, unless it came before the log forgot this producer once) or " +

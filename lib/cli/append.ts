@@ -4,9 +4,9 @@ import { batchLimits } from "../client/batch-limits.ts";
 import { BatchInDoubtError, type BatchOutcome } from "../client/batch-outcome.ts";
 import { AbandonedError, ProblemError, RequestError } from "../client/client-errors.ts";
 import type { LogClient } from "../client/log-client.ts";
-import { LogProducer } from "../client/log-producer.ts";
+import { LogProducer, type LogProducerFields } from "../client/log-producer.ts";
 import { OrderedAppend } from "../client/ordered-append.ts";
-import { type Patience, retrying } from "../client/retry.ts";
+import { retrying } from "../client/retry.ts";
 import { batchesOf } from "./batches.ts";
 import { InterruptedError, toldAsInterruption } from "./interruption.ts";
 import { linesOf, STDIN } from "./lines.ts";
@@ -25,6 +25,8 @@ export interface AppendCommand {
   /** The seq_num that the first line gets, or has if `resume`. */
   readonly matchSeqNum?: number;
   readonly resume: boolean;
+  /** Id of the producer that this run is: of a run that this one completes, or a random one if absent. */
+  readonly key?: string;
   readonly patienceMs: number;
   readonly signal: AbortSignal;
 }
@@ -33,6 +35,7 @@ const LINGER_MS = 100;
 
 export async function appendCommand(command: AppendCommand): Promise<void> {
   const { client, streams, log, resume } = command;
+  const sender = senderOf(command);
   const progress = new Progress(streams, log, command.patienceMs);
   const patience = {
     patienceMs: command.patienceMs,
@@ -43,30 +46,36 @@ export async function appendCommand(command: AppendCommand): Promise<void> {
   try {
     const tail = (await retrying(patience, client, (bounded) => bounded.tail(log))).tail;
     const at = command.matchSeqNum ?? (resume ? 0 : tail);
-    const appender = appenderOf(command, patience, at, tail);
+    const appender = appenderOf(command, { ...patience, ...sender, client, log }, at, tail);
     progress.begin(at);
     for await (const batch of batchesOf(lines(command), batchSizes, command.signal)) {
       const outcome = await appender.append(batch);
       progress.count(batch, outcome);
     }
   } catch (failure) {
-    note(streams, howToGoOn(command, progress, failure));
+    note(streams, howToGoOn({ ...command, key: sender.id }, progress, failure));
     throw toldAsInterruption(failure, command.signal);
   }
   await writeResult(streams, command.output, progress.summary(), progress.summaryText());
 }
 
-/** To a place of its own, or among others' records: as a producer of this run alone. */
+/**
+ * A run that completes another has the other's id and a higher epoch: late copies of the other are refused.
+ */
+function senderOf({ key }: AppendCommand): { readonly id: string; readonly epoch: number } {
+  if (key === undefined) return { id: randomBytes(12).toString("hex"), epoch: 0 };
+  return { id: key, epoch: Date.now() };
+}
+
+/** To a place of its own, or among others' records. */
 function appenderOf(
-  { client, log, resume, matchSeqNum }: AppendCommand,
-  patience: Patience,
+  { resume, matchSeqNum }: AppendCommand,
+  fields: LogProducerFields,
   at: number,
   tail: number,
 ): { append(batch: readonly Uint8Array[]): Promise<BatchOutcome> } {
-  if (!resume && matchSeqNum === undefined) {
-    return new LogProducer({ ...patience, client, log, id: randomBytes(12).toString("hex") });
-  }
-  const ordered = new OrderedAppend({ ...patience, client, log, mode: resume ? "resume" : "exclusive", at });
+  if (!resume && matchSeqNum === undefined) return new LogProducer(fields);
+  const ordered = new OrderedAppend({ ...fields, mode: resume ? "resume" : "exclusive", at });
   ordered.presentUpTo(tail);
   return ordered;
 }
@@ -106,10 +115,6 @@ function howToGoOn(command: AppendCommand, progress: Progress, error: unknown): 
   if (first === undefined && done > 0) {
     told.push("Others appended in between: read the log to see which lines are there.");
   } else {
-    // Of a batch without a place of its own a late copy may be recorded behind its repetition.
-    if (inDoubt && error.at === undefined) {
-      told.push(`Wait ${batchLimits.deadlineMs / 1_000} s, so that no copy of them is under way any more.`);
-    }
     told.push(completion(command, first ?? command.matchSeqNum ?? progress.at));
   }
   return told.join(" ");
@@ -123,9 +128,11 @@ function canComplete(error: unknown): boolean {
 }
 
 /** `from` is undefined if the log's end was never learnt: nothing was sent, and the command stays. */
-function completion({ log, sources, where, resume }: AppendCommand, from: number | undefined): string {
+function completion({ log, sources, where, resume, key }: AppendCommand, from: number | undefined): string {
   const input = sources.map(quoted).join(" ");
-  const place = from === undefined ? (resume ? " --resume" : "") : ` --match-seq-num ${from} --resume`;
+  const named = key === undefined ? "" : ` --key ${quoted(key)}`;
+  const place =
+    from === undefined ? (resume ? " --resume" : "") : ` --match-seq-num ${from} --resume${named}`;
   const same = sources.includes(STDIN) ? " the same input and" : "";
   return `Complete it with${same}: npx fenceline append ${quoted(log)} ${input}${place}${where}`;
 }

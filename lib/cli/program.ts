@@ -76,14 +76,16 @@ Each line is a record, without its newline; what follows the last newline is a r
 or for "-", standard input is read. Lines that are not UTF-8 are kept byte for byte.
 
 Each batch is in the log once: this run is a producer whose batches are numbered, and one whose answer is lost
-is sent again under its number. With --match-seq-num it is sent with the seq_num that it must get, and the log
-is asked what is there.
+is sent again under its number. With --match-seq-num each is sent with the seq_num that it must get, too: a
+place that is taken has other records than this run's.
 
 To be able to complete an append whatever stops it, this command included, say where the first line goes:
     npx fenceline append words words.txt --match-seq-num 0
 After a kill -9, run it again with --resume: lines that are in their place are compared and skipped, the rest
 is appended, and a line that differs stops it with exit code 3:
-    npx fenceline append words words.txt --match-seq-num 0 --resume`;
+    npx fenceline append words words.txt --match-seq-num 0 --resume
+A run that fails prints that line with the --key of its sender: then no copy of its batches that is still
+under way gets behind what the second run appends.`;
 
 const ANSWER_WAIT_MS = 1_000;
 
@@ -99,6 +101,10 @@ function addAppend(program: Command, context: CommandContext): void {
       "skip lines that are in their place already; the first is at --match-seq-num, or 0",
       false,
     )
+    .option(
+      "--key <key>",
+      "names the sender; with --resume that of the run to complete, whose late copies are then refused",
+    )
     .addHelpText("after", APPEND_HELP)
     .action(async (log: string, files: string[], flags: ClientFlags & AppendFlags) => {
       // What is under way when the command is interrupted may still be answered, and is not in doubt then.
@@ -112,6 +118,7 @@ function addAppend(program: Command, context: CommandContext): void {
         sources: files.length === 0 ? ["-"] : files,
         ...(flags.matchSeqNum === undefined ? {} : { matchSeqNum: flags.matchSeqNum }),
         resume: flags.resume,
+        ...(flags.key === undefined ? {} : { key: flags.key }),
         patienceMs: flags.retryFor * 1_000,
         signal: context.signal,
       });
@@ -121,6 +128,7 @@ function addAppend(program: Command, context: CommandContext): void {
 interface AppendFlags {
   readonly matchSeqNum?: number;
   readonly resume: boolean;
+  readonly key?: string;
 }
 
 function addRead(program: Command, context: CommandContext): void {

@@ -57,7 +57,7 @@ export class Progress {
     if (outcome.kind === "present") this.#present += batch.length;
     else {
       this.#present += batch.length - (outcome.ack.end - outcome.ack.start.seq_num);
-      this.#durableIn = outcome.ack.durable_in;
+      this.#durableIn = outcome.ack.durable_in ?? this.#durableIn;
     }
     this.#trouble = undefined;
   }

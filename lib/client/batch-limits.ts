@@ -7,6 +7,4 @@ export const batchLimits = {
   bytesMax: limits.batchBytesMax,
   /** Metered bytes of a record without headers, beside its body. */
   recordBytes: 8,
-  /** Time that a server gives an append; a copy that is later than that was frozen somewhere. */
-  deadlineMs: limits.appendDeadlineMs,
 } as const;

@@ -18,9 +18,8 @@ const plain: AppendRequest = {
 test.each<[string, Partial<AppendRequest>]>([
   ["a plain append", {}],
   ["a condition, a route and a deadline", { matchSeqNum: seqNum(0), route: "refuse", timeoutMs: 900 }],
-  ["a condition with its token", { matchSeqNum: seqNum(4), appendToken: "t-1" }],
-  ["a producer", { producer: { id: "p1", epoch: 0, seq: 2 ** 40 } }],
-  ["an idempotency key", { idempotencyKey: "k-1" }],
+  ["a sender", { sender: { id: "p1", epoch: 0, seq: 2 ** 40 } }],
+  ["a condition with a sender", { matchSeqNum: seqNum(4), sender: { id: "key k-1", epoch: 0, seq: 0 } }],
 ])("%s", (_, more) => {
   const call = { operation: "append", request: { ...plain, ...more } } as const;
   expect(decodeAppendCall(throughJson(encodeAppendCall(call)))).toEqual(call);
@@ -32,7 +31,7 @@ test.each([true, false])("an acknowledgement, duplicate: %s", (duplicate) => {
     start: { seqNum: seqNum(10), dlsn: dlsn(0), timestampMs: 1 },
     last: { seqNum: seqNum(11), dlsn: dlsn(1), timestampMs: 2 },
     tail: seqNum(12),
-    durableIn: [region("us-east-1")],
+    ...(duplicate ? {} : { durableIn: [region("us-east-1")] }),
     duplicate,
     epoch: segmentNumber(3),
     ownerRegion: region("us-east-1"),

@@ -276,12 +276,12 @@ test("what is refused is pointed at in one form, wherever it is checked", async 
   expect(await append({ records: [{ body: "x", timestamp: 2 ** 50 }] })).toEqual([
     "/body/records/0/timestamp",
   ]);
-  expect(await append({ records, append_token: "t" })).toEqual(["/body/append_token"]);
   expect(await append({ records, producer: { id: "a b", epoch: 0, seq: 0 } })).toEqual(["/body/producer/id"]);
   expect(await append({ records }, { "idempotency-key": "a b" })).toEqual(["/header/idempotency-key"]);
+  const both = { records, producer: { id: "p", epoch: 0, seq: 0 } };
+  expect(await append(both, { "idempotency-key": "k" })).toEqual(["/body/producer"]);
   const octets = { body: "x", headers: { "content-type": "application/octet-stream" } };
-  const token = await send("POST", `${path}?append_token=t`, octets);
-  expect(await pointers(token)).toEqual(["/query/append_token"]);
+  expect(await pointers(await send("POST", `${path}?match=0`, octets))).toEqual(["/query"]);
   expect(await pointers(await send("GET", `${path}?count=0`))).toEqual(["/query/count"]);
   expect(await pointers(await send("GET", `${path}?seq=0`))).toEqual(["/query"]);
   expect(await pointers(await send("GET", "/v1/logs/%00"))).toEqual(["/path/log"]);

@@ -21,8 +21,8 @@ import {
 import type { LogConfig } from "../../lib/protocol/items.ts";
 import { closeLedger, type LedgerMetadata, newLedger } from "../../lib/protocol/ledger-metadata.ts";
 import { checkAppend } from "../../lib/protocol/log/appending/append-checks.ts";
-import { batchProducer } from "../../lib/protocol/log/appending/append-content.ts";
-import { seqNumMismatch } from "../../lib/protocol/log/appending/seq-num-mismatch.ts";
+import { batchSender } from "../../lib/protocol/log/appending/append-content.ts";
+import { judgeAppend } from "../../lib/protocol/log/appending/judge-append.ts";
 import { refuseDifferences } from "../../lib/protocol/log/catalogue/config-differences.ts";
 import type {
   AppendAck,
@@ -35,10 +35,8 @@ import type {
   ReadOperations,
   ReadRequest,
 } from "../../lib/protocol/log/operations.ts";
-import { producerRefusal } from "../../lib/protocol/log/producers/producer-errors.ts";
 import { ProducerTable } from "../../lib/protocol/log/producers/producer-table.ts";
 import { compareDlsn } from "../../lib/protocol/log/records/dlsn.ts";
-import type { EntryBatch } from "../../lib/protocol/log/records/entry-batches.ts";
 import type { LogRecord } from "../../lib/protocol/log/records/record.ts";
 import type { BookieState, RegionState } from "../../lib/protocol/place.ts";
 import type { RegionDescription, RegionOperations } from "../../lib/protocol/placement/region-operations.ts";
@@ -51,7 +49,6 @@ export const secretKey = tenure("5ec3e7").repeat(8);
 interface FakeLog {
   readonly description: LogDescription;
   readonly records: LogRecord[];
-  readonly batches: Map<SeqNum, EntryBatch>;
   readonly producers: ProducerTable;
 }
 
@@ -65,15 +62,12 @@ export function costOf(reads: number): ReadCost {
 }
 
 const PORTS = { clock: new SystemClock(), digest: new NodeDigest() };
-const NEW = { kind: "new" } as const;
 
 export class FakeLogs implements AppendOperations, ReadOperations, RegionOperations {
   readonly logs = new Map<LogName, FakeLog>();
   /** Thrown by the next operation, whichever it is. */
   failure: unknown;
   readonly appended: AppendRequest[] = [];
-  /** Whether a mismatched append cannot look at what stands at its place. */
-  isBlind = false;
   /** What each creation is warned of. */
   warnings: string[] = [];
   known: RegionDescription[] = [
@@ -113,31 +107,19 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
       createdAtMs: 1,
       ...(preferred === undefined ? {} : { preferredRegion: preferred }),
     };
-    this.logs.set(name, { description, records: [], batches: new Map(), producers: new ProducerTable() });
+    this.logs.set(name, { description, records: [], producers: new ProducerTable() });
     return { created: true, description, warnings: this.warnings };
   }
 
   async append(request: AppendRequest): Promise<AppendAck> {
     this.#failIfTold();
     checkAppend(request, 2_000_000_000_000);
-    const { description, records, batches, producers } = this.#find(request.log);
-    const producer = batchProducer(PORTS, request);
-    const verdict = producer === undefined ? NEW : producers.judge(producer, request.records.length);
-    if (verdict.kind === "duplicate") return this.#ack(verdict.batch, records.length, true);
-    if (producer !== undefined && verdict.kind !== "new") {
-      throw producerRefusal(request.log, producer, verdict);
-    }
-    if (request.matchSeqNum !== undefined && request.matchSeqNum !== records.length) {
-      const places = { expected: request.matchSeqNum, actual: seqNum(records.length) };
-      const append = { records: request.records, appendToken: request.appendToken, producer };
-      throw await seqNumMismatch(description, append, places, async (_, from, count) => {
-        const isReadable = !this.isBlind;
-        return { records: isReadable ? records.slice(from, from + count) : [], batches };
-      });
-    }
-    const { appendToken } = request;
-    const count = request.records.length;
-    batches.set(seqNum(records.length), { count, ...(appendToken === undefined ? {} : { appendToken }) });
+    const { records, producers } = this.#find(request.log);
+    const sender = batchSender(PORTS, request);
+    const judged = { sender, matchSeqNum: request.matchSeqNum, records: request.records };
+    const refusal = judgeAppend(request.log, producers, judged, seqNum(records.length));
+    if (refusal?.kind === "duplicate") return this.#ack(refusal.batch, records.length, true);
+    if (refusal !== undefined) throw refusal.error;
     this.appended.push(request);
     const first = records.length;
     request.records.forEach((record, slot) => {
@@ -146,9 +128,9 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
       records.push({ ...record, seqNum: seqNum(records.length), dlsn, timestampMs });
     });
     const places = { start: records[first] as LogRecord, last: records.at(-1) as LogRecord };
-    if (producer !== undefined) {
-      const { seq, content } = producer;
-      producers.note(producer, { seq, content, count: request.records.length, ...places });
+    if (sender !== undefined) {
+      const { seq, content } = sender;
+      producers.note(sender, { seq, content, count: request.records.length, ...places });
     }
     return this.#ack(places, records.length, false);
   }
@@ -157,7 +139,7 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
     return {
       ...places,
       tail: seqNum(tail),
-      durableIn: [here, region("us-west-2")],
+      ...(duplicate ? {} : { durableIn: [here, region("us-west-2")] }),
       duplicate,
       epoch: segmentNumber(3),
       ownerRegion: here,

@@ -63,7 +63,9 @@ describe("Idempotency-Key", () => {
       headers: { "content-type": "application/octet-stream", "idempotency-key": "0d5f-2" },
     });
     expect(octets.status).toBe(200);
-    expect(logs.appended.map(({ idempotencyKey }) => idempotencyKey)).toEqual(["0d5f-1", "0d5f-2"]);
+    expect(logs.appended.map(({ sender }) => sender)).toEqual(
+      ["key 0d5f-1", "key 0d5f-2"].map((id) => ({ id, epoch: 0, seq: 0 })),
+    );
   });
 
   test("that is no key, or comes with a producer, is refused", async () => {
@@ -76,59 +78,50 @@ describe("Idempotency-Key", () => {
     const both = await append({ ...batch("a"), ...producer(0) }, { "idempotency-key": "k" });
     expect((await problemIn(both)).detail).toMatch(/a producer or an Idempotency-Key, not both/);
   });
+
+  test("and a producer of that name are two senders", async () => {
+    const { append } = await withLog();
+    await append(batch("a"), { "idempotency-key": "p1" });
+    expect(await (await append({ ...batch("a"), ...producer(0) })).json()).toMatchObject({
+      duplicate: false,
+    });
+    const posing = await append({ ...batch("a"), producer: { id: "key p1", epoch: 0, seq: 0 } });
+    expect((await problemIn(posing)).detail).toMatch(/no spaces/);
+  });
 });
 
-describe("append_token", () => {
-  const octets = (query: string) =>
+describe("match_seq_num with a sender", () => {
+  const octets = (query: string, key: string) =>
     [
       "POST",
       `/v1/logs/orders/records?${query}`,
-      { body: "lock", headers: { "content-type": "application/octet-stream" } },
+      { body: "lock", headers: { "content-type": "application/octet-stream", "idempotency-key": key } },
     ] as const;
 
-  test("tells the caller's own attempt from another's equal records, in both media types (412)", async () => {
+  test("answers the caller's own attempt wherever the log ends by now, in both media types", async () => {
     const { send, append } = await withLog();
-    const mine = { ...batch("lock"), match_seq_num: 0, append_token: "t1" };
-    expect((await append(mine)).status).toBe(200);
-    for (const again of [append(mine), send(...octets("match_seq_num=0&append_token=t1"))]) {
+    const mine = { ...batch("lock"), match_seq_num: 0 };
+    const key = { "idempotency-key": "k1" };
+    expect(await (await append(mine, key)).json()).toMatchObject({ duplicate: false });
+    const named = { ...batch("p"), match_seq_num: 1, ...producer(0) };
+    expect((await append(named)).status).toBe(200);
+    for (const again of [append(mine, key), send(...octets("match_seq_num=0", "k1")), append(named)]) {
       const answer = await again;
-      const problem = await problemIn(answer);
-      expect([answer.status, problem]).toMatchObject([
-        412,
-        { already_appended: true, start: { seq_num: 0 } },
-      ]);
-      expect(problem).not.toHaveProperty("equal_records");
+      const ack = await answer.json();
+      expect([answer.status, ack]).toMatchObject([200, { duplicate: true, tail: 2 }]);
+      expect(ack).not.toHaveProperty("durable_in");
     }
-    const others = [
-      append({ ...mine, append_token: "t2" }),
-      append({ ...batch("lock"), match_seq_num: 0 }),
-      send(...octets("match_seq_num=0&append_token=t2")),
-      send(...octets("match_seq_num=0")),
-    ];
+    const others = [append(mine, { "idempotency-key": "k2" }), send(...octets("match_seq_num=0", "k2"))];
     for (const answer of await Promise.all(others)) {
-      const problem = await problemIn(answer);
-      expect([answer.status, problem]).toMatchObject([412, { equal_records: true, start: { seq_num: 0 } }]);
-      expect(problem).not.toHaveProperty("already_appended");
+      expect([answer.status, await problemIn(answer)]).toMatchObject([
+        412,
+        { expected_seq_num: 0, actual_seq_num: 2, side_effects: "none" },
+      ]);
     }
-  });
-
-  test("that names nothing, or stands in the wrong place, is refused", async () => {
-    const { append, sendJson } = await withLog();
-    for (const [answer, detail] of [
-      [append({ ...batch("a"), append_token: "t" }), /append_token goes with match_seq_num/],
-      [append({ ...batch("a"), match_seq_num: 0, append_token: "a b" }), /append_token has 1 to 64/],
-      [
-        append({ ...batch("a"), match_seq_num: 0, append_token: "t" }, { "idempotency-key": "k" }),
-        /leave append_token out/,
-      ],
-      [
-        sendJson("POST", "/v1/logs/orders/records?append_token=t", batch("a")),
-        /query\/append_token goes with application\/octet-stream/,
-      ],
-    ] as const) {
-      expect((await answer).status).toBe(400);
-      expect((await problemIn(await answer)).detail).toMatch(detail);
-    }
+    expect((await problemIn(await append(mine))).detail).toMatch(/since it has no Idempotency-Key: give one/);
+    // Refused, and so unused: the key goes on with other records where its condition holds.
+    const anew = await append({ ...batch("other"), match_seq_num: 2 }, { "idempotency-key": "k2" });
+    expect(await anew.json()).toMatchObject({ duplicate: false, start: { seq_num: 2 } });
   });
 });
 
@@ -142,9 +135,9 @@ test("the OpenAPI document tells of producers, keys and places", async () => {
   const { Producer, Append, AppendAck } = document.components.schemas;
   expect(Producer?.required).toEqual(["id", "epoch", "seq"]);
   expect(Append?.properties).toHaveProperty("producer");
-  expect(Append?.properties).toHaveProperty("append_token");
-  expect(names(post)).toContain("append_token");
+  expect(names(post)).toContain("match_seq_num");
   expect(AppendAck?.required).toContain("duplicate");
+  expect(AppendAck?.required).not.toContain("durable_in");
 });
 
 interface Operation {

@@ -220,12 +220,23 @@ describe("an append that is interrupted", () => {
       "0 lines of the input are in log x. The next 1,000 may be there, all of them or none",
     );
     const [, command = ""] = /Complete it with: npx fenceline (.*)/.exec(first.err) ?? [];
-    expect(command).toBe(`append x ${file} --match-seq-num 0 --resume --endpoint ${endpoint.url}`);
+    const [, key = ""] = / --key ([0-9a-f]{24}) /.exec(command) ?? [];
+    expect(command).toBe(
+      `append x ${file} --match-seq-num 0 --resume --key ${key} --endpoint ${endpoint.url}`,
+    );
     const second = await at(endpoint)(`${command} --output json`);
     expect(JSON.parse(second.out)).toMatchObject({ records: 1_500, present: 1_000, start: 0, end: 1_500 });
     const third = await at(endpoint)(`${command} --output json`);
     expect(JSON.parse(third.out)).toMatchObject({ records: 1_500, present: 1_500 });
     expect(endpoint.bodies("x")).toEqual(Array.from({ length: 1_500 }, (_, index) => `${index}`));
+    // The second run is the first one's producer in a later epoch: a late copy of the first gets in nowhere.
+    const [late, completed] = [endpoint.requests[0], endpoint.requests.at(-1)].map((sent) =>
+      JSON.parse(sent ?? ""),
+    );
+    expect([late.producer.id, completed.producer.id]).toEqual([key, key]);
+    expect(completed.producer.epoch).toBeGreaterThan(late.producer.epoch);
+    const copy = endpoint.client().append("x", late, "utf8");
+    await expect(copy).rejects.toMatchObject({ code: "producer_fenced" });
   });
 
   test("ends with 5 when it certainly did not happen and may be tried again", async () => {

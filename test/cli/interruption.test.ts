@@ -1,4 +1,6 @@
-/** Commands that are told to stop: what they say is done, what is in doubt, how to go on, and the exit code. */
+/**
+ * Commands that are told to stop: what they say is done, what is in doubt, how to go on, and the exit code.
+ */
 import { spawn } from "node:child_process";
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
@@ -72,7 +74,9 @@ describe("an append that is interrupted", () => {
     const line = `append x --endpoint ${endpoint.url} --output json`;
     const stopped = await interrupted(line, "a\nb\n", "SIGTERM", () => isAsked);
     expect(stopped.code).toBe(143);
-    expect(stopped.err).toMatch(/The next 2 may be there, all of them or none\. Wait 20 s, so that no copy/);
+    expect(stopped.err).toMatch(
+      /The next 2 may be there, all of them or none\. Complete it .* --key [0-9a-f]{24}/,
+    );
     expect(JSON.parse(stopped.err.trim().split("\n").at(-1) ?? "")).toEqual({
       error: "interrupted by SIGTERM, with 2 records in doubt",
       interrupted: "SIGTERM",

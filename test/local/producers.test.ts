@@ -29,7 +29,7 @@ describe.each(["refusing", "hanging"] as const)("the owner's region %s", (manner
     await running.cloud.setRegion("us-east-1", manner);
     const again = await appendAs(west, 0, "a");
     expect(again).toMatchObject({ duplicate: true, start: first.start, last: first.last });
-    expect(again.durable_in).not.toContain("us-east-1");
+    expect(again).not.toHaveProperty("durable_in");
     expect(await appendAs(west, 1, "b")).toMatchObject({ duplicate: false, start: { seq_num: 1 } });
     await running.cloud.setRegion("us-east-1", "up");
     expect(await running.bodies("us-east-1", "orders")).toEqual(["a", "b"]);

@@ -12,7 +12,7 @@ import { type JsonFields, type JsonObject, type JsonValue, readObject } from "..
 import { type LogIncarnation, type LogName, logIncarnation, logName, seqNum } from "../../protocol/ids.ts";
 import type { OwnerRequest } from "../../protocol/log/log-ports.ts";
 import type { AppendRequest } from "../../protocol/log/operations.ts";
-import type { ProducerStamp, RecordHeader, RecordInput } from "../../protocol/log/records/record.ts";
+import type { RecordHeader, RecordInput, Sender } from "../../protocol/log/records/record.ts";
 import { CALL_FORMAT, checkFormat } from "./call-envelope.ts";
 import { decodeOwnerRequest, encodeOwnerRequest } from "./owner-call.ts";
 
@@ -53,18 +53,15 @@ export function decodeAppendCall(value: unknown): AppendCall {
 }
 
 function encodeAppend(request: AppendRequest): JsonObject {
-  const { log, records, matchSeqNum, appendToken, route, timeoutMs, ...sender } = request;
-  const { producer, idempotencyKey, ...others } = sender;
+  const { log, records, matchSeqNum, sender, route, timeoutMs, ...others } = request;
   noOthers(others);
   return {
     log,
     records: records.map(encodeRecord),
     ...(matchSeqNum === undefined ? {} : { matchSeqNum }),
-    ...(appendToken === undefined ? {} : { appendToken }),
     ...(route === undefined ? {} : { route }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(producer === undefined ? {} : { producer: encodeProducer(producer) }),
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...(sender === undefined ? {} : { sender: encodeSender(sender) }),
   };
 }
 
@@ -73,21 +70,19 @@ function decodeAppend(fields: JsonFields): AppendRequest {
     log: logName(fields.text("log")),
     records: fields.list("records", decodeRecord),
     ...(fields.has("matchSeqNum") ? { matchSeqNum: seqNum(fields.integer("matchSeqNum", 0)) } : {}),
-    ...(fields.has("appendToken") ? { appendToken: fields.text("appendToken") } : {}),
     ...(fields.has("route") ? { route: fields.oneOf("route", ["forward", "refuse"]) } : {}),
     ...(fields.has("timeoutMs") ? { timeoutMs: fields.number("timeoutMs") } : {}),
-    ...(fields.has("producer") ? { producer: fields.object("producer", decodeProducer) } : {}),
-    ...(fields.has("idempotencyKey") ? { idempotencyKey: fields.text("idempotencyKey") } : {}),
+    ...(fields.has("sender") ? { sender: fields.object("sender", decodeSender) } : {}),
   };
 }
 
-function encodeProducer(producer: ProducerStamp): JsonObject {
-  const { id, epoch, seq, ...others } = producer;
+function encodeSender(sender: Sender): JsonObject {
+  const { id, epoch, seq, ...others } = sender;
   noOthers(others);
   return { id, epoch, seq };
 }
 
-function decodeProducer(fields: JsonFields): ProducerStamp {
+function decodeSender(fields: JsonFields): Sender {
   return { id: fields.text("id"), epoch: fields.integer("epoch", 0), seq: fields.integer("seq", 0) };
 }
 

@@ -72,7 +72,7 @@ interface Copies {
 }
 
 /** Asks the whole write set, so that the answer can also say where the entry is. */
-export function readCopies(ports: LedgerPorts, ledger: LedgerMetadata, entry: EntryId): Promise<Copies> {
+function readCopies(ports: LedgerPorts, ledger: LedgerMetadata, entry: EntryId): Promise<Copies> {
   const { ledgerId, replication } = ledger;
   const set = writeSet(entry, fragmentAt(ledger, entry), replication);
   const holders: BookieAddress[] = [];

@@ -1,5 +1,5 @@
 /** What the `append` function of a region does: `AppendOperations` on warm writers. */
-import { CallDenied, FencelineError } from "../errors.ts";
+import { CallDenied, FencelineError, notReady } from "../errors.ts";
 import type { LedgerId, LogIncarnation, LogName, Region, SeqNum } from "../ids.ts";
 import type { LogConfig } from "../items.ts";
 import { recoverLedger } from "../ledger/recover-ledger.ts";
@@ -33,7 +33,6 @@ import { takeOver } from "./ownership/hand-over.ts";
 import { ownerLimits } from "./ownership/owner-limits.ts";
 import { KnownLedgers } from "./reading/known-ledgers.ts";
 import type { ReaderPorts } from "./reading/log-reader.ts";
-import { recordsAt } from "./reading/read-records.ts";
 import { deleteLog } from "./upkeep/delete-log.ts";
 import { sealLog } from "./upkeep/seal-log.ts";
 import { settleLog } from "./upkeep/settle-log.ts";
@@ -42,7 +41,7 @@ import { trimLog } from "./upkeep/trim-log.ts";
 export class LogAppends implements AppendOperations {
   readonly #names: LogNames;
   readonly #writers: WarmWriters;
-  /** How a mismatched append looks at what stands at its place; it settles nothing. */
+  /** How a trim looks for the tail; each trim settles with a settler of its own. */
   readonly #reader: ReaderPorts;
   readonly #router: AppendRouter;
 
@@ -53,12 +52,8 @@ export class LogAppends implements AppendOperations {
   ) {
     this.#names = new LogNames(ports.metadata);
     this.#router = new AppendRouter(ports);
-    const reader = { ...ports, known: new KnownLedgers(ports) };
-    this.#reader = reader;
-    this.#writers = new WarmWriters(
-      ports.clock,
-      (log) => new LogWriter(ports, log, (...where) => recordsAt(reader, ...where)),
-    );
+    this.#reader = { ...ports, known: new KnownLedgers(ports) };
+    this.#writers = new WarmWriters(ports.clock, (log) => new LogWriter(ports, log));
   }
 
   createLog(name: LogName, config: LogConfig, preferred?: Region): Promise<LogCreation> {
@@ -210,10 +205,7 @@ export class LogAppends implements AppendOperations {
   #elsewhere(log: LogIdentity) {
     const { elsewhere } = this.#router;
     if (elsewhere !== undefined) return elsewhere;
-    throw new FencelineError("not_ready", {
-      message: `log ${log.name}: this region reaches no other one, so no log can change its owner`,
-      sideEffects: "none",
-    });
+    throw notReady(`log ${log.name}: this region reaches no other one, so no log can change its owner`);
   }
 
   /** What takes longer goes on, and may yet come to pass, for the log that was found in time and no other. */

@@ -6,19 +6,16 @@ import type { LedgerId, LogIncarnation, LogName, Region, SegmentNumber, SeqNum }
 import type { LogConfig, SegmentCompletion } from "../items.ts";
 import type { LedgerMetadata } from "../ledger-metadata.ts";
 import type { ReadCost } from "../reads/read-counters.ts";
-import type { Dlsn, LogRecord, ProducerStamp, RecordInput, RecordPosition } from "./records/record.ts";
+import type { Dlsn, LogRecord, RecordInput, RecordPosition, Sender } from "./records/record.ts";
 
 export interface AppendRequest {
   readonly log: LogName;
   /** 1 to limits.batchRecordsMax records, atomic: all of them in one entry. */
   readonly records: readonly RecordInput[];
-  /** Append only if the first record gets this seq_num. */
+  /** Append only if the first record gets this seq_num; a repetition that is recorded needs no place. */
   readonly matchSeqNum?: SeqNum;
-  /** Names this append in all attempts, to tell them from another's equal records. With matchSeqNum only. */
-  readonly appendToken?: string;
-  readonly producer?: ProducerStamp;
-  /** Idempotent by a key of its own; not together with `producer`. Characters as in a producer's id. */
-  readonly idempotencyKey?: string;
+  /** Makes the append idempotent: the same in each attempt at it. */
+  readonly sender?: Sender;
   /**
    * "refuse": served by the region that it reaches, or refused with `not_owner`; for appends that were
    * forwarded once, and for callers that go to the owner themselves. Absent: "forward".
@@ -35,12 +32,9 @@ export interface AppendAck {
   readonly last: RecordPosition;
   /** The seq_num after the last record that this writer knows to be acknowledged. */
   readonly tail: SeqNum;
-  /**
-   * Regions whose bookies hold the batch durably. Of a duplicate: those that showed it just now, none if it
-   * was trimmed away or nobody could be asked.
-   */
-  readonly durableIn: readonly Region[];
-  /** The batch was in the log before this request, by the same producer and seq, or the same key. */
+  /** Regions whose bookies hold the batch durably. Absent of a duplicate: no bookie was asked for it. */
+  readonly durableIn?: readonly Region[];
+  /** The batch was in the log before this request, by the same sender and seq. */
   readonly duplicate: boolean;
   /** The number of the segment it went to; grows with each change of writer. */
   readonly epoch: SegmentNumber;

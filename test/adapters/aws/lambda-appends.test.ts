@@ -87,8 +87,7 @@ describe("calls of another region's append function", () => {
   it.each<AppendCall>([
     { operation: "append", request },
     { operation: "append", request: { log: LOG, records: [] } },
-    { operation: "append", request: { log: LOG, records: [], producer: { id: "p", epoch: 2, seq: 0 } } },
-    { operation: "append", request: { log: LOG, records: [], idempotencyKey: "k" } },
+    { operation: "append", request: { log: LOG, records: [], sender: { id: "p", epoch: 2, seq: 0 } } },
     { operation: "can-own", log: logIncarnation("l1") },
     { operation: "settle", log: LOG },
     { operation: "ask", request: { kind: "hand-over", log: LOG, to: EAST } },
@@ -152,7 +151,7 @@ describe("calls of another region's append function", () => {
   });
 });
 
-describe("F5, L2: what Lambda says in the function's place", () => {
+describe("F5, LC2: what Lambda says in the function's place", () => {
   const calls: readonly ((appends: LambdaAppends) => Promise<unknown>)[] = [
     (appends) => appends.append(WEST, request),
     (appends) => appends.canOwn(WEST, logIncarnation("l1")),

@@ -62,7 +62,7 @@ export class Scenario {
     const outcome = await ordered.append(bodies.map((body) => Buffer.from(body)));
     if (outcome.kind === "appended") {
       check(outcome.ack.start.seq_num === at, `the batch is at ${at}`, outcome);
-      check(outcome.ack.durable_in.length >= 2, "an acknowledged batch is in two regions", outcome);
+      check((outcome.ack.durable_in ?? []).length >= 2, "an acknowledged batch is in two regions", outcome);
     }
     this.#acknowledged.push(...bodies);
     const { segments } = await retrying(patience, client, (one) => one.segments(this.log));

@@ -2,14 +2,16 @@
  * An append by Idempotency-Key freezes at any call, another attempt at it is acknowledged, and the first one
  * thaws when the log has long forgotten the key.
  */
+
 import { describe, expect, test } from "vitest";
+import { keySender } from "../../../lib/api/append-sender.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { appendLimits } from "../../../lib/protocol/log/records/append-limits.ts";
 import { freezeAt, freezes } from "../freeze.ts";
 import { LOG, type LogClient, LogWorld, recordOf } from "./log-world.ts";
 
 const keyed = (client: LogClient, key: string) =>
-  client.appends.append({ log: LOG, records: [recordOf(key)], idempotencyKey: key });
+  client.appends.append({ log: LOG, records: [recordOf(key)], sender: keySender(key) });
 
 /** P in the east owns the log, and Q in the west has forwarded to it a while ago. */
 async function forwarding() {

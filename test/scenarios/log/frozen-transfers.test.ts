@@ -21,7 +21,7 @@ async function sendAll(clients: readonly LogClient[], id: string, count: number)
   for (let seq = 0; seq < count; seq++) {
     for (let attempt = 0; ; attempt++) {
       const client = clients[attempt % clients.length] as LogClient;
-      const request = { log: LOG, records: [recordOf(`${id}${seq}`)], producer: { id, epoch: 0, seq } };
+      const request = { log: LOG, records: [recordOf(`${id}${seq}`)], sender: { id, epoch: 0, seq } };
       const ack = await client.appends.append({ ...request, timeoutMs: 5_000 }).catch(() => undefined);
       if (ack === undefined && attempt < 20) continue;
       told.push(ack === undefined ? "none" : `${ack.start.seqNum}`);

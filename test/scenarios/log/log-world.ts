@@ -7,7 +7,9 @@
  *     await p.append("a", "b");                    // positions [0, 1]
  *     expect(await w.client("T", "west").read(0)).toEqual(["a", "b"]);
  */
+
 import { MemoryLeaseStore } from "../../../lib/adapters/memory/memory-lease-store.ts";
+import { keySender } from "../../../lib/api/append-sender.ts";
 import { type FencelineError, unavailable } from "../../../lib/protocol/errors.ts";
 import {
   type LedgerId,
@@ -304,11 +306,11 @@ export class LogClient {
     return Promise.all(texts.map((text) => told(this.sendingBatch([text]))));
   }
 
-  sendingBatch(texts: readonly string[], matchSeqNum?: number, appendToken?: string): Promise<AppendAck> {
+  sendingBatch(texts: readonly string[], matchSeqNum?: number, key?: string): Promise<AppendAck> {
     const records = texts.map(recordOf);
     const condition = matchSeqNum === undefined ? {} : { matchSeqNum: seqNum(matchSeqNum) };
-    const token = appendToken === undefined ? {} : { appendToken };
-    return this.appends.append({ log: LOG, records, ...condition, ...token });
+    const sender = key === undefined ? {} : { sender: keySender(key) };
+    return this.appends.append({ log: LOG, records, ...condition, ...sender });
   }
 
   /**

@@ -1,6 +1,6 @@
 /**
- * A log under load from three regions, with distances between all parts, whose owner is lost: how long appends
- * stand still, and what happened meanwhile. All in virtual time.
+ * A log under load from three regions, with distances between all parts, whose owner is lost: how long
+ * appends stand still, and what happened meanwhile. All in virtual time.
  */
 import { unavailable } from "../../../lib/protocol/errors.ts";
 import { regionAware } from "../../../lib/protocol/placement/region-aware.ts";
@@ -116,7 +116,7 @@ export class Outage {
     const produce = async (id: string) => {
       let seq = 0;
       while (true) {
-        const request = { log: LOG, records: [recordOf(`${id}.${seq}`)], producer: { id, epoch: 0, seq } };
+        const request = { log: LOG, records: [recordOf(`${id}.${seq}`)], sender: { id, epoch: 0, seq } };
         const acked = client.appends.append({ ...request, timeoutMs: 8_000 }).then(
           () => true,
           () => false,

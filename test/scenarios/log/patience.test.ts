@@ -76,7 +76,7 @@ test("F2: what may have been delivered before metadata hung is unknown, and said
     w.faults.hold({ client: "Q", port: "metadata" });
     throw unavailable("no answer");
   });
-  const { error, tookMs } = await impatient(w, q, { producer: { id: "p", epoch: 0, seq: 0 } });
+  const { error, tookMs } = await impatient(w, q, { sender: { id: "p", epoch: 0, seq: 0 } });
   expect(error).toMatchObject({ code: "unknown_outcome", sideEffects: "possible" });
   expect(tookMs).toBeLessThanOrEqual(PATIENCE_MS);
 });

@@ -1,9 +1,11 @@
 /**
- * Producers in bad weather: each repeats its batch through any process of any region until it is acknowledged,
- * sometimes through two at once, while bookies, metadata, leases and answers fail. Each batch is once in the
- * log, in its order, and every answer names the same place. `STORM_SEEDS=300` runs more of it.
+ * Producers in bad weather: each repeats its batch through any process of any region until it is
+ * acknowledged, sometimes through two at once, while bookies, metadata, leases and answers fail. Each batch
+ * is once in the log, in its order, and every answer names the same place. `STORM_SEEDS=300` runs more of it.
  */
+
 import { expect, test } from "vitest";
+import { keySender } from "../../../lib/api/append-sender.ts";
 import { boundedMetadata } from "../../../lib/protocol/bounded-metadata.ts";
 import { FencelineError } from "../../../lib/protocol/errors.ts";
 import type { MetadataStore } from "../../../lib/protocol/ports.ts";
@@ -42,13 +44,11 @@ async function produce(storm: Storm, clients: readonly LogClient[], produced: Pr
     );
     const batch: ProducedBatch = { texts, places: [] };
     produced.batches.push(batch);
-    const sender = isKey
-      ? { idempotencyKey: `${produced.name}-${number}` }
-      : { producer: { id: produced.name, epoch: 0, seq } };
+    const sender = isKey ? keySender(`${produced.name}-${number}`) : { id: produced.name, epoch: 0, seq };
     const attempt = async () => {
       const client = clients[storm.draw(clients.length)] ?? clients[0];
       try {
-        const request = { log: LOG, records: texts.map(recordOf), ...sender };
+        const request = { log: LOG, records: texts.map(recordOf), sender };
         const ack = await client?.appends.append({ ...request, timeoutMs: 500 + storm.draw(8_000) });
         if (ack !== undefined) batch.places.push(ack.start.seqNum);
       } catch (error) {

@@ -5,7 +5,7 @@ import { LOG, type LogClient, LogWorld, recordOf } from "./log-world.ts";
 
 const send = (client: LogClient, seq: number, text: string) => {
   const producer = { id: "p", epoch: 0, seq };
-  return client.appends.append({ log: LOG, records: [recordOf(text)], producer });
+  return client.appends.append({ log: LOG, records: [recordOf(text)], sender: producer });
 };
 
 /** A segment with a record, trimmed, and behind it one that was settled and holds no record. */

@@ -1,6 +1,11 @@
-/** Appends batches to a log, several at a time, some of them on the condition that the tail is as expected. */
+/**
+ * Appends batches to a log, several at a time, some of them on the condition that the tail is as expected.
+ */
+
+import { keySender } from "../../../lib/api/append-sender.ts";
 import { hasCode } from "../../../lib/protocol/errors.ts";
 import { type LogName, logName, seqNum } from "../../../lib/protocol/ids.ts";
+import type { Sender } from "../../../lib/protocol/log/records/record.ts";
 import { pause } from "../../../lib/protocol/waiting.ts";
 import { payloadOf } from "../content.ts";
 import type { Answer, Content } from "../history.ts";
@@ -53,8 +58,11 @@ async function append(
   const contents = Array.from({ length: random.integer(1, 4) }, () => world.newContent());
   const match = random.chance(plan.matches) ? expected.tail : undefined;
   const request = { kind: "append", log, contents, match } as const;
+  // Contents are never used twice, so the first one names the append.
+  const [first = 0] = contents;
+  const sender = match === undefined || first % 2 === 0 ? undefined : keySender(`${plan.name}-${first}`);
   const answer = await world.history.record(actor.process, request, () =>
-    appendContents(functions, log, contents, match, random.integer(0, 16)),
+    appendContents(functions, log, contents, match, random.integer(0, 16), sender),
   );
   if (answer.kind === "stored") expected.tail = Math.max(expected.tail, answer.at + contents.length);
   if (answer.kind === "mismatch") expected.tail = answer.actual;
@@ -66,11 +74,13 @@ export async function appendContents(
   contents: readonly Content[],
   match: number | undefined,
   size: number,
+  sender?: Sender,
 ): Promise<Answer> {
   const records = contents.map((content) => ({ body: payloadOf(content, size), headers: [] }));
   try {
     const condition = match === undefined ? {} : { matchSeqNum: seqNum(match) };
-    const ack = await appends.append({ log, records, ...condition });
+    const stamp = sender === undefined ? {} : { sender };
+    const ack = await appends.append({ log, records, ...condition, ...stamp });
     return { kind: "stored", at: ack.start.seqNum };
   } catch (error) {
     if (!hasCode(error, "seq_num_mismatch")) throw error;

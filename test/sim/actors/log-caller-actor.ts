@@ -2,10 +2,10 @@
  * A client that appends through the `append` functions of regions, mostly its own, and gives up on an answer
  * after a while: it then does not know whether its records are in the log, and sends others.
  */
-import { type FencelineError, hasCode } from "../../../lib/protocol/errors.ts";
+import { hasCode } from "../../../lib/protocol/errors.ts";
 import { type LogName, logName, type Region, region, seqNum } from "../../../lib/protocol/ids.ts";
 import type { AppendAck } from "../../../lib/protocol/log/operations.ts";
-import type { ProducerStamp } from "../../../lib/protocol/log/records/record.ts";
+import type { Sender } from "../../../lib/protocol/log/records/record.ts";
 import { pause, within } from "../../../lib/protocol/waiting.ts";
 import { payloadOf } from "../content.ts";
 import { callFunctions } from "../function-calls.ts";
@@ -45,7 +45,7 @@ async function append(
   const { world, random, plan, process } = actor;
   const contents = Array.from({ length: random.integer(1, 4) }, () => world.newContent());
   const { idempotent } = plan;
-  const match = idempotent === undefined && random.chance(plan.matches) ? expected.tail : undefined;
+  const match = random.chance(plan.matches) ? expected.tail : undefined;
   const somewhere = () => region(random.pick(world.plan.world.regions));
   const there = random.chance(plan.roams) ? somewhere() : process.region;
   const kind = idempotent === undefined ? {} : { idempotent };
@@ -54,8 +54,8 @@ async function append(
   const answer = await world.history.record(process, request, () =>
     idempotent === undefined
       ? appendThrough(world, process, there, call)
-      : sender.send(idempotent, contents, async (attempt, stamp) =>
-          appendThrough(world, process, attempt === 1 ? there : somewhere(), { ...call, ...stamp }),
+      : sender.send(idempotent, contents, match, async (attempt, who) =>
+          appendThrough(world, process, attempt === 1 ? there : somewhere(), { ...call, sender: who }),
         ),
   );
   if (answer.kind === "stored") expected.tail = Math.max(expected.tail, answer.at + contents.length);
@@ -70,22 +70,18 @@ export interface AppendCall {
   readonly size: number;
   /** The caller's patience in ms. */
   readonly timeoutMs: number;
-  readonly producer?: ProducerStamp;
-  readonly idempotencyKey?: string;
+  readonly sender?: Sender;
 }
 
 export async function appendThrough(
   world: World,
   process: SimulatedProcess,
   there: Region,
-  { log, contents, match, size, timeoutMs, producer, idempotencyKey }: AppendCall,
+  { log, contents, match, size, timeoutMs, sender }: AppendCall,
 ): Promise<Answer> {
   const records = contents.map((content) => ({ body: payloadOf(content, size), headers: [] }));
-  // Contents are never used twice, so the first one names the append.
-  const condition = match === undefined ? {} : { matchSeqNum: seqNum(match), appendToken: `t${contents[0]}` };
-  const stamp = producer === undefined ? {} : { producer };
-  const key = idempotencyKey === undefined ? {} : { idempotencyKey };
-  const request = { log, records, ...condition, ...stamp, ...key };
+  const condition = match === undefined ? {} : { matchSeqNum: seqNum(match) };
+  const request = { log, records, ...condition, ...(sender === undefined ? {} : { sender }) };
   try {
     const ack = await within(process.clock, timeoutMs, "the append function", () =>
       callFunctions<AppendAck>(world, process, there, {
@@ -98,15 +94,8 @@ export async function appendThrough(
     return { kind: "stored", at: ack.start.seqNum };
   } catch (error) {
     if (!hasCode(error, "seq_num_mismatch")) throw error;
-    return mismatchAnswer(error);
+    return { kind: "mismatch", actual: Number(error.details.actual_seq_num) };
   }
-}
-
-/** An earlier delivery of the very same batch may have got there first, and the answer says so. */
-function mismatchAnswer({ details }: FencelineError): Answer {
-  const { already_appended, expected_seq_num, actual_seq_num } = details;
-  if (already_appended === true) return { kind: "stored", at: Number(expected_seq_num) };
-  return { kind: "mismatch", actual: Number(actual_seq_num) };
 }
 
 async function createThroughFunction(actor: Actor<LogCallerPlan>, log: LogName): Promise<void> {

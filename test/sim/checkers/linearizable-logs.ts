@@ -27,7 +27,10 @@ export const linearizableLogs: Checker = {
   },
 };
 
-/** Each batch stands in the log whole and once, or not at all; what was acknowledged stands where it was said. */
+/**
+ * Each batch stands in the log whole and once, or not at all; what was acknowledged stands where it was
+ * said.
+ */
 function wrongContents(operations: readonly Operation[], final: readonly Content[]): string | undefined {
   const places = new Map<Content, number>();
   for (const [place, content] of final.entries()) {

@@ -1,9 +1,12 @@
 /**
  * The log knows its producers: each one's records stand in it in their order, and none that goes on where it
- * stopped is told of a gap. (That each record is there once is the business of linearizable-logs.)
+ * stopped is told of a gap, or of other records under its seq: a batch that was refused used up none. (That
+ * each record is there once is the business of linearizable-logs.)
  */
 import type { Content, Operation } from "../history.ts";
 import type { Checker } from "./checker.ts";
+
+const WRONG = ["producer_seq_gap", "idempotency_conflict"];
 
 export const producersInOrder: Checker = {
   name: "producers-in-order",
@@ -16,8 +19,10 @@ export const producersInOrder: Checker = {
           // Each process of an actor is a producer of a higher epoch.
           const producer = `${request.log} ${actor} ${process.ordinal}`;
           batches.set(producer, [...(batches.get(producer) ?? []), [...request.contents]]);
-        } else if ("reason" in answer && answer.reason.includes("producer_seq_gap")) {
-          report(`${actor} goes on with ${request.contents[0]} and is told of a gap`, request.log);
+        } else if ("reason" in answer) {
+          const wrong = WRONG.find((code) => answer.reason.includes(code));
+          if (wrong !== undefined)
+            report(`${actor} sends ${request.contents[0]} and gets ${wrong}`, request.log);
         }
       },
       finished() {

@@ -40,42 +40,22 @@ export function checkAppend(request: AppendRequest, nowMs: number): number {
   return batchBytes;
 }
 
-const ID_PATTERN = /^[\x21-\x7e]+$/;
+const ID_PATTERN = /^[\x20-\x7e]+$/;
 
-function checkSender({ producer, idempotencyKey, appendToken, matchSeqNum, records }: AppendRequest): void {
-  if (appendToken !== undefined) {
-    checkId(appendToken, "append_token");
-    if (matchSeqNum === undefined) {
-      throw invalid("append_token goes with match_seq_num; give both, or neither", "append_token");
-    }
-    if (producer !== undefined || idempotencyKey !== undefined) {
-      const detail = "a producer or an Idempotency-Key names the append already; leave append_token out";
-      throw invalid(detail, "append_token");
-    }
+function checkSender({ sender, records }: AppendRequest): void {
+  if (sender === undefined) return;
+  const { id, epoch, seq } = sender;
+  if (id.length > appendLimits.senderIdLengthMax || !ID_PATTERN.test(id)) {
+    const allowed = `1 to ${appendLimits.senderIdLengthMax} printable ASCII characters`;
+    const shown = JSON.stringify(id.slice(0, 2 * appendLimits.senderIdLengthMax));
+    throw invalid(`producer/id has ${allowed}, got ${shown}; a UUID will do`, "producer/id");
   }
-  if (idempotencyKey !== undefined) {
-    checkId(idempotencyKey, "Idempotency-Key");
-    if (producer === undefined) return;
-    throw invalid("an append has a producer or an Idempotency-Key, not both; leave one out", "producer");
-  }
-  if (producer === undefined) return;
-  checkId(producer.id, "producer/id");
-  const { epoch, seq } = producer;
   for (const [name, value] of Object.entries({ epoch, seq })) {
     if (Number.isSafeInteger(value) && value >= 0) continue;
     throw invalid(`producer/${name} is an integer from 0 to 2^53 - 1, got ${value}`, `producer/${name}`);
   }
   if (Number.isSafeInteger(seq + records.length)) return;
   throw invalid(`producer/seq ${seq} leaves no room for more; begin a new epoch with seq 0`, "producer/seq");
-}
-
-function checkId(id: string, pointer: string): void {
-  if (id.length <= appendLimits.producerIdLengthMax && ID_PATTERN.test(id)) return;
-  throw invalid(
-    `${pointer} has 1 to ${appendLimits.producerIdLengthMax} printable ASCII characters and no spaces, got ` +
-      `${JSON.stringify(id.slice(0, 2 * appendLimits.producerIdLengthMax))}; a UUID will do`,
-    pointer,
-  );
 }
 
 function checkRecord(record: RecordInput, index: number, nowMs: number): number {

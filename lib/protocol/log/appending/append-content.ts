@@ -1,29 +1,26 @@
 /**
- * Who an append says it is from, in the form that goes into entries: with a checksum of its records, so that
- * a batch under a seq or key that came before is told from a repetition.
+ * An append's sender in the form that goes into entries: with a checksum of the records, which distinguishes
+ * a repetition from another batch under a seq that came before.
  */
 import type { Clock } from "../../clock.ts";
 import { entryId, ledgerId, NO_ENTRY, seqNum, tenure } from "../../ids.ts";
 import type { Digest, EntryHeader } from "../../ports.ts";
 import type { AppendRequest } from "../operations.ts";
-import type { BatchProducer } from "../records/entry-batches.ts";
+import type { BatchSender } from "../records/entry-batches.ts";
 import type { RecordInput } from "../records/record.ts";
 import { encodeRecordSet } from "../records/record-set.ts";
 
-type Sender = Pick<AppendRequest, "producer" | "idempotencyKey" | "records">;
-
 /** Undefined: a plain append. */
-export function batchProducer(
-  ports: { readonly clock: Clock; readonly digest: Digest },
-  { producer, idempotencyKey, records }: Sender,
-): BatchProducer | undefined {
-  const arrived = () => ({
-    content: contentOf(ports.digest, records),
-    arrivedAtMs: Math.max(0, Math.floor(ports.clock.nowMs())),
-  });
-  if (producer !== undefined) return { kind: "producer", ...producer, ...arrived() };
-  if (idempotencyKey === undefined) return undefined;
-  return { kind: "key", id: idempotencyKey, epoch: 0, seq: 0, ...arrived() };
+export function batchSender(
+  { clock, digest }: { readonly clock: Clock; readonly digest: Digest },
+  { sender, records }: Pick<AppendRequest, "sender" | "records">,
+): BatchSender | undefined {
+  if (sender === undefined) return undefined;
+  return {
+    ...sender,
+    content: contentOf(digest, records),
+    arrivedAtMs: Math.max(0, Math.floor(clock.nowMs())),
+  };
 }
 
 /** Of headers and bodies. Timestamps are left out: a client may give each attempt its own. */

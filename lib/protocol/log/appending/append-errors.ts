@@ -1,36 +1,36 @@
 /** What an append is told when it could not be acknowledged. */
-import { FencelineError } from "../../errors.ts";
-import type { Region } from "../../ids.ts";
+import { FencelineError, withSideEffects } from "../../errors.ts";
+import type { Region, SeqNum } from "../../ids.ts";
 import type { AppendRequest } from "../operations.ts";
-import type { ProducerKind } from "../records/entry-batches.ts";
-import type { PlacedBatch } from "./place-appends.ts";
+import { appendLimits } from "../records/append-limits.ts";
+import type { RecordPosition } from "../records/record.ts";
+import type { PendingAppend } from "./pending-append.ts";
 
 /**
  * Nothing of the append was sent, or it is certainly not recorded: whatever the cause did, this append did
  * nothing.
  */
 export function withoutEffect(cause: FencelineError): FencelineError {
-  const { message, retryable, details } = cause;
-  return new FencelineError(cause.code, { message, retryable, details, sideEffects: "none", cause });
+  return withSideEffects(cause, "none");
 }
 
 /** It may be recorded. Names the regions that answered, as far as the cause knows. */
 export function unknownOutcome(
   logName: string,
-  { append, start }: Pick<PlacedBatch, "append" | "start">,
+  { append, start }: { readonly append: PendingAppend; readonly start: RecordPosition },
   cause: FencelineError | undefined,
 ): FencelineError {
   const repeated =
-    append.producer === undefined
+    append.sender === undefined
       ? `match_seq_num ${start.seqNum}, so that one of the two counts at most`
-      : `the same ${nameOf(append.producer.kind)}, and it counts once`;
+      : SAME_SENDER;
   const regions = Object.entries(cause?.details ?? {}).filter(([name]) => name.endsWith("_regions"));
   return new FencelineError("unknown_outcome", {
     message:
       `log ${logName}: whether the batch of ${append.records.length} records meant for seq_num ` +
       `${start.seqNum} is recorded is not known (${cause?.message ?? "no answer in time"}), and it may be ` +
       `recorded there later, but nowhere else: append it again with ${repeated}, or ` +
-      "read from there on until something is there",
+      `read from there on until something is there${append.sender === undefined ? `; ${NOBODY_KNOWS}` : ""}`,
     sideEffects: "possible",
     details: { start_seq_num: start.seqNum, ...Object.fromEntries(regions) },
     ...(cause === undefined ? {} : { cause }),
@@ -76,18 +76,44 @@ export function forwardedUnknown(
 }
 
 /** How an append may be repeated, of which a copy may be recorded at any later time. */
-function repetitionOf({ matchSeqNum, producer, idempotencyKey }: AppendRequest): string {
-  if (producer !== undefined || idempotencyKey !== undefined) {
-    const kind = producer === undefined ? "key" : "producer";
-    return `append it again with the same ${nameOf(kind)}, and it counts once`;
-  }
+function repetitionOf({ matchSeqNum, sender }: AppendRequest): string {
+  if (sender !== undefined) return `append it again with ${SAME_SENDER}`;
   if (matchSeqNum !== undefined) {
-    return `append it again with the same match_seq_num ${matchSeqNum}, and one copy counts at most`;
+    const again = `append it again with the same match_seq_num ${matchSeqNum}, and one copy counts at most`;
+    return `${again}; ${NOBODY_KNOWS}`;
   }
   return (
-    "a plain append is not safe to repeat, not even after a read that does not find it; one that has a " +
-    "match_seq_num, a producer or an Idempotency-Key from its first attempt on is"
+    "a plain append is not safe to repeat, not even after a read that does not find it; one that has an " +
+    "Idempotency-Key, a producer or a match_seq_num from its first attempt on is"
   );
 }
 
-const nameOf = (kind: ProducerKind) => (kind === "key" ? "Idempotency-Key" : "producer and seq");
+/**
+ * The answer to an append whose condition does not hold. The log judges a sender before the condition, so an
+ * attempt of the same sender that is recorded and remembered does not get here.
+ */
+export function seqNumMismatch(
+  logName: string,
+  hasSender: boolean,
+  { expected, actual }: { readonly expected: SeqNum; readonly actual: SeqNum },
+): FencelineError {
+  const remembered = `within the ${appendLimits.producerWindowMs / 60_000} minutes that the log remembers it`;
+  const whose =
+    expected > actual
+      ? ""
+      : !hasSender
+        ? `; ${NOBODY_KNOWS}`
+        : `; no attempt at this append is recorded, if the first one was made ${remembered}`;
+  return new FencelineError("seq_num_mismatch", {
+    message:
+      `log ${logName}: match_seq_num ${expected} was given and the next record gets ${actual}${whose}; ` +
+      `read from ${Math.min(expected, actual)} on and decide again`,
+    details: { expected_seq_num: expected, actual_seq_num: actual },
+  });
+}
+
+const SAME_SENDER = "the same Idempotency-Key, or producer and seq, and it counts once";
+/** Said of an append without a sender. */
+const NOBODY_KNOWS =
+  "whether a record there is of an earlier attempt at this append nobody can say, since it has no " +
+  "Idempotency-Key: give one, the same in each attempt, and the log says it";

@@ -23,10 +23,9 @@ import { rollSegment } from "../opening/roll-segment.ts";
 import type { OpenedSegment } from "../opening/start-segment.ts";
 import { TakeoverPermit } from "../opening/takeover-permit.ts";
 import type { AppendAck, AppendRequest } from "../operations.ts";
-import type { RecordsAt } from "../reading/read-records.ts";
 import { ActiveSegment } from "./active-segment.ts";
 import { checkAppend } from "./append-checks.ts";
-import { batchProducer } from "./append-content.ts";
+import { batchSender } from "./append-content.ts";
 import { unknownOutcome, withoutEffect } from "./append-errors.ts";
 import { AppendQueue } from "./append-queue.ts";
 import { decideAppends } from "./decide-appends.ts";
@@ -50,7 +49,6 @@ export class LogWriter {
   constructor(
     private readonly ports: LogPorts,
     readonly log: LogIdentity,
-    private readonly recordsAt: RecordsAt,
   ) {
     this.#queue = new AppendQueue(log.name);
     this.#tenure = new WriterTenure(ports, log);
@@ -72,7 +70,7 @@ export class LogWriter {
   async append(request: AppendRequest, takeFrom?: Region): Promise<AppendAck> {
     const bytes = checkAppend(request, this.ports.clock.nowMs());
     this.#takeover.give(takeFrom);
-    return await this.#accept({ ...request, bytes, producer: batchProducer(this.ports, request) });
+    return await this.#accept({ ...request, bytes, sender: batchSender(this.ports, request) });
   }
 
   /** Appends a control entry to its segment (rule 14). False: it has none, or another's by now. */
@@ -238,8 +236,7 @@ export class LogWriter {
   async #judgeRefusal(segment: ActiveSegment, refused: RefusedAppend): Promise<void> {
     const { append } = refused;
     try {
-      const found = { tail: segment.tail, recordsAt: this.recordsAt };
-      const verdict = await judgeRefusal(this.ports, this.log, segment.opened, refused, found);
+      const verdict = await judgeRefusal(this.ports, this.log, segment.opened, refused, segment.tail);
       if (verdict.kind !== "superseded") return append.settle(verdict);
       this.#queue.restart([append]);
       segment.supersede(verdict.reason);

@@ -9,7 +9,7 @@
  * A2 Out of time it is answered with what is then known: `not_ready` without side effects while it waits,
  *    `unknown_outcome` while it is in doubt. After that it is never sent again (its bytes may still be
  *    recorded, as that answer says). Nor is it if time has run out by either clock and no timer has fired:
- *    the process was frozen, and the log may have forgotten that another attempt at it is recorded (P3).
+ *    the process was frozen, and the log may have forgotten that another attempt at it is recorded (PT3).
  */
 import type { Clock, Timer } from "../../clock.ts";
 import { FencelineError } from "../../errors.ts";
@@ -17,15 +17,14 @@ import type { SeqNum } from "../../ids.ts";
 import { limits } from "../../limits.ts";
 import { isWithin, type Moment, momentNow } from "../../moment.ts";
 import type { AppendAck } from "../operations.ts";
-import type { BatchProducer } from "../records/entry-batches.ts";
+import type { BatchSender } from "../records/entry-batches.ts";
 import type { RecordInput } from "../records/record.ts";
 
 export interface PendingAppendFields {
   /** None: a control entry (rule 14). */
   readonly records: readonly RecordInput[];
   readonly matchSeqNum?: SeqNum;
-  readonly appendToken?: string;
-  readonly producer?: BatchProducer | undefined;
+  readonly sender?: BatchSender | undefined;
   /** Metered bytes of the records. */
   readonly bytes: number;
   /** The caller's patience in ms, if it is less than limits.appendDeadlineMs. */
@@ -39,8 +38,7 @@ export type AppendVerdict =
 export class PendingAppend {
   readonly records: readonly RecordInput[];
   readonly matchSeqNum: SeqNum | undefined;
-  readonly appendToken: string | undefined;
-  readonly producer: BatchProducer | undefined;
+  readonly sender: BatchSender | undefined;
   readonly bytes: number;
   readonly outcome: Promise<AppendAck>;
   /** Times that it was sent, found not recorded, and put back. */
@@ -58,8 +56,7 @@ export class PendingAppend {
   ) {
     this.records = fields.records;
     this.matchSeqNum = fields.matchSeqNum;
-    this.appendToken = fields.appendToken;
-    this.producer = fields.producer;
+    this.sender = fields.sender;
     this.bytes = fields.bytes;
     this.outcome = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };

@@ -4,22 +4,20 @@
  *
  * B1 Seq_nums are dense: an entry starts where the entry before it ends, acknowledged or not.
  * B2 Timestamps never fall.
- * B3 A condition is judged at the append's own place, behind everything that was placed before it: first
- *    whether its producer may go on (a repeated batch is no new one, whatever else it asks), then its
- *    match_seq_num. An entry ends before an append that is refused, so that their order is kept.
+ * B3 An append is judged at its own place, behind everything that was placed before it (judge-append.ts). An
+ *    entry ends before an append that is refused, so that their order is kept.
  * B5 An entry names the snapshot that the producers can be restored from, and is one itself if there is none
  *    yet or the last one is `producerSnapshotEntries` old.
  */
 import type { Clock } from "../../clock.ts";
-import type { FencelineError } from "../../errors.ts";
 import { type EntryId, nextEntry, type SegmentNumber, type SeqNum } from "../../ids.ts";
-import { producerRefusal } from "../producers/producer-errors.ts";
 import { batchPositions, encodeProducers } from "../producers/producer-snapshot.ts";
-import type { KnownBatch, ProducerTable } from "../producers/producer-table.ts";
+import type { ProducerTable } from "../producers/producer-table.ts";
 import { appendLimits } from "../records/append-limits.ts";
 import type { EntryBatch, EntryBatches } from "../records/entry-batches.ts";
 import type { RecordPosition } from "../records/record.ts";
 import { encodeControlEntry, encodeRecordSet, type StoredRecord } from "../records/record-set.ts";
+import { judgeAppend, type Refusal } from "./judge-append.ts";
 import type { PendingAppend } from "./pending-append.ts";
 
 export interface PlacedBatch {
@@ -39,14 +37,6 @@ export interface SentEntry {
   /** The seq_num after its last record. */
   readonly end: SeqNum;
 }
-
-export type Refusal =
-  | { readonly kind: "mismatch"; readonly actual: SeqNum }
-  /** The batch is in the log, or will be with everything before this place. */
-  | { readonly kind: "duplicate"; readonly batch: KnownBatch }
-  /** The producer's seq is not the next one here. */
-  | { readonly kind: "gap"; readonly error: FencelineError }
-  | { readonly kind: "refused"; readonly error: FencelineError };
 
 /** An append that gets no place (B3). */
 export interface RefusedAppend {
@@ -105,7 +95,7 @@ export class AppendPlaces {
       group = this.#begin();
     };
     for (const append of appends) {
-      const refusal = this.#judge(append);
+      const refusal = judgeAppend(this.logName, this.producers, append, this.#nextSeqNum); // B3
       if (refusal !== undefined || append.isControl) close();
       if (refusal !== undefined) placed.push({ kind: "refused", append, refusal });
       else this.#add(group, append);
@@ -115,29 +105,14 @@ export class AppendPlaces {
     return placed;
   }
 
-  /** B3 */
-  #judge(append: PendingAppend): Refusal | undefined {
-    const { producer, matchSeqNum } = append;
-    if (producer !== undefined) {
-      const verdict = this.producers.judge(producer, append.records.length);
-      if (verdict.kind === "duplicate") return verdict;
-      if (verdict.kind !== "new") {
-        const error = producerRefusal(this.logName, producer, verdict);
-        return { kind: verdict.kind === "gap" ? "gap" : "refused", error };
-      }
-    }
-    if (matchSeqNum === undefined || matchSeqNum === this.#nextSeqNum) return undefined;
-    return { kind: "mismatch", actual: this.#nextSeqNum };
-  }
-
   #begin(): Group {
     return { first: this.#nextSeqNum, snapshot: undefined, records: [], batches: [], marks: [] };
   }
 
   #add(group: Group, append: PendingAppend): void {
-    const { producer, appendToken } = append;
-    if (group.batches.length === 0) this.#beginEntry(group, producer !== undefined);
-    else if (producer !== undefined && this.#producersAt === undefined) this.#snapshot(group);
+    const { sender } = append;
+    if (group.batches.length === 0) this.#beginEntry(group, sender !== undefined);
+    else if (sender !== undefined && this.#producersAt === undefined) this.#snapshot(group);
     const count = append.records.length;
     const slot = group.records.length;
     const dlsn = { segment: this.start.segment, entry: this.#nextEntry, slot };
@@ -148,24 +123,20 @@ export class AppendPlaces {
     group.batches.push({ append, ...places });
     this.#nextSeqNum = (this.#nextSeqNum + count) as SeqNum; // B1
     if (count === 0) return;
-    group.marks.push({
-      count,
-      ...(producer === undefined ? {} : { producer }),
-      ...(appendToken === undefined ? {} : { appendToken }),
-    });
-    if (producer === undefined) return;
-    this.producers.note(producer, { seq: producer.seq, count, content: producer.content, ...places });
+    group.marks.push(sender === undefined ? { count } : { count, sender });
+    if (sender === undefined) return;
+    this.producers.note(sender, { seq: sender.seq, count, content: sender.content, ...places });
   }
 
   /** B5 */
-  #beginEntry(group: Group, hasProducer: boolean): void {
-    if (!hasProducer && this.producers.isEmpty) return;
+  #beginEntry(group: Group, hasSender: boolean): void {
+    if (!hasSender && this.producers.isEmpty) return;
     const at = this.#producersAt;
     const isDue = at === undefined || this.#nextEntry - at >= appendLimits.producerSnapshotEntries;
     if (isDue) this.#snapshot(group);
   }
 
-  /** Taken before the first producer of the entry is noted. */
+  /** Taken before the first sender of the entry is noted. */
   #snapshot(group: Group): void {
     group.snapshot = encodeProducers(this.producers);
     this.#producersAt = this.#nextEntry;

@@ -10,7 +10,7 @@
  * F1 A forwarded append is served or refused where it arrives, never forwarded again: so is one that prefers
  *    no forwarding.
  * F2 A plain append that may have been delivered is not sent anywhere else: it is answered with
- *    unknown_outcome. One with a producer or a key is tried again, since at most one copy of it counts; what
+ *    unknown_outcome. One with a sender is tried again, since at most one copy of it counts; what
  *    is not an acknowledgement then is answered with unknown_outcome all the same, unless the log is sealed
  *    and rules the batch out. A region that was not heard of lately is asked before an append goes there,
  *    which changes nothing. If it falls silent meanwhile the answer comes then, not when time is up.
@@ -172,7 +172,7 @@ export class AppendRouter {
       if (error instanceof CallDenied) throw error; // F5
       if (sideEffectsOf(error) === "none") return await this.#later(patience);
       routed.doubt = forwardedUnknown(log.name, owner, request, error); // F2
-      if (!isIdempotent(request)) throw routed.doubt;
+      if (request.sender === undefined) throw routed.doubt;
       return await this.#later(patience);
     }
     if (answer.kind === "refused") return await this.#refused(routed, owner, answer.error);
@@ -203,9 +203,6 @@ export class AppendRouter {
     return AGAIN;
   }
 }
-
-const isIdempotent = ({ producer, idempotencyKey }: AppendRequest): boolean =>
-  producer !== undefined || idempotencyKey !== undefined;
 
 /** Nothing comes into a sealed log any more: what its producers' table rules out was not recorded either. */
 const saysNotRecorded = (error: unknown): boolean =>

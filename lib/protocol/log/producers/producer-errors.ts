@@ -3,17 +3,13 @@ import { unreachable } from "../../assert.ts";
 import { FencelineError } from "../../errors.ts";
 import { appendLimits } from "../records/append-limits.ts";
 import { formatDlsn } from "../records/dlsn.ts";
-import type { BatchProducer } from "../records/entry-batches.ts";
+import type { BatchSender } from "../records/entry-batches.ts";
 import type { ProducerVerdict } from "./producer-table.ts";
 
 export type RefusedBatch = Exclude<ProducerVerdict, { readonly kind: "new" | "duplicate" }>;
 
-export function producerRefusal(
-  logName: string,
-  batch: BatchProducer,
-  verdict: RefusedBatch,
-): FencelineError {
-  const who = `log ${logName}: producer ${batch.id}`;
+export function producerRefusal(logName: string, batch: BatchSender, verdict: RefusedBatch): FencelineError {
+  const who = `log ${logName}: sender ${batch.id}`;
   switch (verdict.kind) {
     case "fenced":
       return new FencelineError("producer_fenced", {
@@ -43,7 +39,7 @@ export function producerRefusal(
 
 function gap(
   who: string,
-  { seq, epoch }: BatchProducer,
+  { seq, epoch }: BatchSender,
   { expected, isKnown }: Extract<RefusedBatch, { kind: "gap" }>,
 ): FencelineError {
   const why = isKnown
@@ -60,15 +56,13 @@ function gap(
 
 function conflict(
   logName: string,
-  batch: BatchProducer,
+  batch: BatchSender,
   { batch: there }: Extract<RefusedBatch, { kind: "conflict" }>,
 ): FencelineError {
-  const what =
-    batch.kind === "key" ? `Idempotency-Key ${batch.id}` : `producer ${batch.id}, seq ${batch.seq}`;
   return new FencelineError("idempotency_conflict", {
     message:
-      `log ${logName}: ${what} came before with other records, which are in the log from seq_num ` +
-      `${there.start.seqNum} on; use a new ${batch.kind === "key" ? "key" : "seq"} for new records`,
+      `log ${logName}: sender ${batch.id}, seq ${batch.seq} came before with other records, which are in ` +
+      `the log from seq_num ${there.start.seqNum} on; new records take the next seq, or a new key`,
     details: { start: { seq_num: there.start.seqNum, dlsn: formatDlsn(there.start.dlsn) } },
   });
 }

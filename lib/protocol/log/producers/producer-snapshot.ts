@@ -2,7 +2,7 @@
  * A producer table as bytes, for the entries that carry a snapshot of it:
  *
  *      u8 version 1 · u64 the table's time in ms · u32 count of producers, least recently used first; each:
- *      u8 kind · id (u8 length, ASCII) · u64 epoch · u64 last used, in ms · u8 count of batches; each:
+ *      id (u8 length, ASCII) · u64 epoch · u64 last used, in ms · u8 count of batches; each:
  *      u64 seq · u16 records · u32 content · u64 segment · u64 entry · u16 slot · u64 seq_num of the first
  *      record · u64 timestamp of the first · u64 timestamp of the last
  */
@@ -12,7 +12,6 @@ import type { RecordPosition } from "../records/record.ts";
 import { type KnownBatch, type KnownProducer, ProducerTable } from "./producer-table.ts";
 
 const VERSION = 1;
-const KINDS = ["producer", "key"] as const;
 
 export function encodeProducers(table: ProducerTable): Uint8Array {
   const writer = new FieldWriter();
@@ -52,7 +51,6 @@ export function batchPositions(
 }
 
 function writeProducer(writer: FieldWriter, producer: KnownProducer): void {
-  writer.u8(KINDS.indexOf(producer.kind));
   writer.text(producer.id);
   writer.u64(producer.epoch);
   writer.u64(producer.usedAtMs);
@@ -71,15 +69,13 @@ function writeProducer(writer: FieldWriter, producer: KnownProducer): void {
 }
 
 function readProducer(reader: FieldReader): KnownProducer {
-  const kind = KINDS[reader.u8()];
-  if (kind === undefined) throw new Corruption("its snapshot has a producer of an unknown kind");
   const id = reader.text();
   const epoch = reader.u64();
   const usedAtMs = reader.u64();
   const batches: KnownBatch[] = [];
   for (let left = reader.u8(); left > 0; left--) batches.push(readBatch(reader));
   if (batches.length === 0) throw new Corruption("its snapshot has a producer without a batch");
-  return { kind, id, epoch, usedAtMs, batches };
+  return { id, epoch, usedAtMs, batches };
 }
 
 function readBatch(reader: FieldReader): KnownBatch {

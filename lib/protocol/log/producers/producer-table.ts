@@ -3,18 +3,18 @@
  * its last batches lie. A pure function of the log's entries in their order, so that every writer that reads
  * the same entries knows the same (restore-producers.ts reads them).
  *
- * P1 A batch is new only if its seq follows the producer's last one, or if it begins at 0: a producer that
- *    is not remembered, or a higher epoch of one that is. An epoch never goes back.
- * P2 The last `producerBatchesMax` batches of a producer are remembered with their positions. A repetition of
- *    one of them is a duplicate; of an older one no more is known than that it is in the log.
- * P3 Whoever was used within `producerWindowMs` is not forgotten; without room a new one is refused. Others
- *    make room for it, those least recently used first, and after `producerKeepMs` they are forgotten in any
- *    case. Time is that of the processes which took the appends; it never goes back here.
+ * PT1 A batch is new only if its seq follows the producer's last one, or if it begins at 0: a producer that
+ *     is not remembered, or a higher epoch of one that is. An epoch never goes back.
+ * PT2 The last `producerBatchesMax` batches of a producer are remembered with their positions. A repetition
+ *     of one of them is a duplicate; of an older one no more is known than that it is in the log.
+ * PT3 Whoever was used within `producerWindowMs` is not forgotten; without room a new one is refused. Others
+ *     make room for it, those least recently used first, and after `producerKeepMs` they are forgotten in any
+ *     case. Time is that of the processes which took the appends; it never goes back here.
  */
 
 import { present } from "../../assert.ts";
 import { appendLimits } from "../records/append-limits.ts";
-import type { BatchProducer, ProducerKind } from "../records/entry-batches.ts";
+import type { BatchSender } from "../records/entry-batches.ts";
 import type { RecordPosition } from "../records/record.ts";
 
 /** A batch that is in the log, or will be if everything before it is recorded. */
@@ -27,7 +27,6 @@ export interface KnownBatch {
 }
 
 export interface KnownProducer {
-  readonly kind: ProducerKind;
   readonly id: string;
   readonly epoch: number;
   readonly usedAtMs: number;
@@ -38,7 +37,7 @@ export interface KnownProducer {
 export type ProducerVerdict =
   | { readonly kind: "new" }
   | { readonly kind: "duplicate"; readonly batch: KnownBatch }
-  /** The same seq, or the same key, came with other records. */
+  /** The same seq came with other records. */
   | { readonly kind: "conflict"; readonly batch: KnownBatch }
   /** It is in the log, further back than is remembered. */
   | { readonly kind: "passed"; readonly expected: number }
@@ -54,7 +53,7 @@ export class ProducerTable {
 
   constructor(nowMs = 0, producers: readonly KnownProducer[] = []) {
     this.#nowMs = nowMs;
-    for (const producer of producers) this.#producers.set(keyOf(producer), producer);
+    for (const producer of producers) this.#producers.set(producer.id, producer);
   }
 
   get isEmpty(): boolean {
@@ -70,14 +69,16 @@ export class ProducerTable {
     return [...this.#producers.values()];
   }
 
-  /** Whether the producer, or key, is remembered, in whatever epoch. */
-  knows(batch: BatchProducer): boolean {
-    return this.#producers.has(keyOf(batch));
+  /** Whether the batch is certainly not in the log: its sender is remembered, and has not come so far. */
+  rulesOut({ id, epoch, seq }: BatchSender): boolean {
+    const known = this.#producers.get(id);
+    if (known === undefined || epoch < known.epoch) return false;
+    return epoch > known.epoch || seq >= expectedSeq(known);
   }
 
   /** What a batch of `count` records would be here; changes nothing. */
-  judge(batch: BatchProducer, count: number): ProducerVerdict {
-    const known = this.#producers.get(keyOf(batch));
+  judge(batch: BatchSender, count: number): ProducerVerdict {
+    const known = this.#producers.get(batch.id);
     if (known === undefined) return this.#judgeUnknown(batch);
     if (batch.epoch < known.epoch) return { kind: "fenced", epoch: known.epoch };
     if (batch.epoch > known.epoch) return fromZero(batch, true);
@@ -87,27 +88,26 @@ export class ProducerTable {
       return { kind: isSame ? "duplicate" : "conflict", batch: same };
     }
     const expected = expectedSeq(known);
-    if (batch.seq === expected && batch.kind === "producer") return { kind: "new" };
+    if (batch.seq === expected) return { kind: "new" };
     const oldest = present(known.batches[0], "a known producer has a batch");
     if (batch.seq + count <= oldest.seq) return { kind: "passed", expected };
     return { kind: "gap", expected, isKnown: true };
   }
 
   /** Takes note of a new batch, in the order of the log. */
-  note(batch: BatchProducer, known: KnownBatch): void {
-    const key = keyOf(batch);
-    const before = this.#producers.get(key);
+  note(batch: BatchSender, known: KnownBatch): void {
+    const { id, epoch } = batch;
+    const before = this.#producers.get(id);
     this.#nowMs = Math.max(this.#nowMs, batch.arrivedAtMs);
-    this.#producers.delete(key);
+    this.#producers.delete(id);
     if (before === undefined) this.#makeRoom();
     this.#forget();
-    const earlier = before?.epoch === batch.epoch ? before.batches : [];
-    const { kind, id, epoch } = batch;
-    const batches = [...earlier, known].slice(-appendLimits.producerBatchesMax); // P2
-    this.#producers.set(key, { kind, id, epoch, usedAtMs: this.#nowMs, batches });
+    const earlier = before?.epoch === epoch ? before.batches : [];
+    const batches = [...earlier, known].slice(-appendLimits.producerBatchesMax); // PT2
+    this.#producers.set(id, { id, epoch, usedAtMs: this.#nowMs, batches });
   }
 
-  #judgeUnknown(batch: BatchProducer): ProducerVerdict {
+  #judgeUnknown(batch: BatchSender): ProducerVerdict {
     if (batch.seq !== 0) return fromZero(batch, false);
     const oldest = this.#oldest();
     const nowMs = Math.max(this.#nowMs, batch.arrivedAtMs);
@@ -116,19 +116,19 @@ export class ProducerTable {
     return { kind: "new" };
   }
 
-  /** P3 */
+  /** PT3 */
   #makeRoom(): void {
     while (this.#producers.size >= appendLimits.producersMax) {
       const oldest = this.#oldest();
       if (oldest === undefined || !isForgettable(oldest, this.#nowMs)) return;
-      this.#producers.delete(keyOf(oldest));
+      this.#producers.delete(oldest.id);
     }
   }
 
   #forget(): void {
     for (let oldest = this.#oldest(); oldest !== undefined; oldest = this.#oldest()) {
       if (this.#nowMs - oldest.usedAtMs <= appendLimits.producerKeepMs) return;
-      this.#producers.delete(keyOf(oldest));
+      this.#producers.delete(oldest.id);
     }
   }
 
@@ -137,8 +137,8 @@ export class ProducerTable {
   }
 }
 
-/** P1 */
-function fromZero({ seq }: BatchProducer, isKnown: boolean): ProducerVerdict {
+/** PT1 */
+function fromZero({ seq }: BatchSender, isKnown: boolean): ProducerVerdict {
   return seq === 0 ? { kind: "new" } : { kind: "gap", expected: 0, isKnown };
 }
 
@@ -150,5 +150,3 @@ function expectedSeq({ batches }: KnownProducer): number {
 function isForgettable({ usedAtMs }: KnownProducer, nowMs: number): boolean {
   return nowMs - usedAtMs > appendLimits.producerWindowMs;
 }
-
-const keyOf = ({ kind, id }: { readonly kind: ProducerKind; readonly id: string }): string => `${kind}:${id}`;

@@ -3,11 +3,11 @@
  *
  *     entry n (snapshot of what was before n) · n+1 · ... · n+k      k < appendLimits.producerSnapshotEntries
  *
- * R1 An entry that says nothing of producers ends a ledger that had none; else it names the snapshot (each
- *    entry does), and the first entry of a ledger whose log remembers producers has one.
- * R2 What is read is acknowledged, or closed by recovery: it never changes. So entries that recovery restored
- *    count, and those that were lost do not.
- * R3 The table is changed only when everything is read.
+ * RPR1 An entry that says nothing of producers ends a ledger that had none; else it names the snapshot (each
+ *      entry does), and the first entry of a ledger whose log remembers producers has one.
+ * RPR2 What is read is acknowledged, or closed by recovery: it never changes. So entries that recovery
+ *      restored count, and those that were lost do not.
+ * RPR3 The table is changed only when everything is read.
  */
 import { present } from "../../assert.ts";
 import { FencelineError, insufficientRegions } from "../../errors.ts";
@@ -18,7 +18,7 @@ import { fragmentAt, type LedgerMetadata } from "../../ledger-metadata.ts";
 import { limits } from "../../limits.ts";
 import { writeSet } from "../../write-set.ts";
 import { Corruption } from "../records/byte-fields.ts";
-import type { BatchProducer } from "../records/entry-batches.ts";
+import type { BatchSender } from "../records/entry-batches.ts";
 import { decodeRecordSet } from "../records/record-set.ts";
 import { batchPositions, decodeProducers } from "./producer-snapshot.ts";
 import { type KnownBatch, ProducerTable } from "./producer-table.ts";
@@ -52,15 +52,15 @@ export async function restoreProducers(
     const { ledgerId } = ledger;
     ports.trace.emit({ event: "producers-restored", ledgerId, firstEntry: from, lastEntry: through });
   }
-  const table = where.known ?? present(entries[0]?.snapshot, `R1: entry ${from} has a snapshot`);
-  for (const { marks } of entries) for (const { producer, batch } of marks) table.note(producer, batch);
+  const table = where.known ?? present(entries[0]?.snapshot, `RPR1: entry ${from} has a snapshot`);
+  for (const { marks } of entries) for (const { sender, batch } of marks) table.note(sender, batch);
   return table;
 }
 
 /** What one entry says; its records are let go of. */
 interface EntryMarks {
   readonly snapshot?: ProducerTable;
-  readonly marks: readonly { readonly producer: BatchProducer; readonly batch: KnownBatch }[];
+  readonly marks: readonly { readonly sender: BatchSender; readonly batch: KnownBatch }[];
 }
 
 async function readMarks(ports: LedgerPorts, where: ProducersIn, entry: EntryId): Promise<EntryMarks> {
@@ -73,16 +73,16 @@ async function readMarks(ports: LedgerPorts, where: ProducersIn, entry: EntryId)
     throw insufficientRegions(`${name}, which tells of producers, cannot be read`, copy.verdicts, "none");
   }
   const { firstSeqNum, batches, records, snapshot } = decodeRecordSet(copy.entry.payload, name);
-  const marks: { producer: BatchProducer; batch: KnownBatch }[] = [];
+  const marks: { sender: BatchSender; batch: KnownBatch }[] = [];
   let slot = 0;
-  for (const { count, producer } of batches) {
+  for (const { count, sender } of batches) {
     const timestampOf = (index: number) => present(records[index], "batches cover the records").timestampMs;
-    if (producer !== undefined) {
+    if (sender !== undefined) {
       const dlsn = { segment, entry, slot };
       const start = { seqNum: (firstSeqNum + slot) as SeqNum, dlsn, timestampMs: timestampOf(slot) };
       const places = batchPositions(start, count, timestampOf(slot + count - 1));
-      const { seq, content } = producer;
-      marks.push({ producer, batch: { seq, count, content, ...places } });
+      const { seq, content } = sender;
+      marks.push({ sender, batch: { seq, count, content, ...places } });
     }
     slot += count;
   }

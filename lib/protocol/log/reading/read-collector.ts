@@ -3,7 +3,6 @@
  */
 import type { EntryId, SegmentNumber, SeqNum } from "../../ids.ts";
 import { ReadCounters } from "../../reads/read-counters.ts";
-import type { EntryBatch } from "../records/entry-batches.ts";
 import type { LogRecord } from "../records/record.ts";
 import { meteredBytes, type RecordSet } from "../records/record-set.ts";
 
@@ -12,8 +11,6 @@ export class ReadCollector {
   /** Where to read on. */
   position: SeqNum;
   isFull = false;
-  /** The batches of the entries that were read, each where it begins. */
-  readonly batches = new Map<SeqNum, EntryBatch>();
   #bytes = 0;
 
   constructor(
@@ -43,11 +40,6 @@ export class ReadCollector {
    * size.
    */
   take(set: RecordSet, segment: SegmentNumber, entry: EntryId): void {
-    let batchStart: number = set.firstSeqNum;
-    for (const batch of set.batches) {
-      this.batches.set(batchStart as SeqNum, batch);
-      batchStart += batch.count;
-    }
     for (let slot = this.position - set.firstSeqNum; slot < set.count && !this.isFull; slot++) {
       const stored = set.records[slot];
       if (stored === undefined) return;

@@ -1,24 +1,12 @@
-/** Reads records from a seq_num on: for readers of the log, and for writers that compare what is there. */
-import { AssertionError } from "../../assert.ts";
+/** Reads records from a seq_num on: for readers of the log. */
 import { FencelineError } from "../../errors.ts";
 import type { SeqNum } from "../../ids.ts";
 import { limits } from "../../limits.ts";
 import { ReadCounters } from "../../reads/read-counters.ts";
 import type { LogIdentity } from "../log-identity.ts";
 import type { ReadAnswer, ReadRequest } from "../operations.ts";
-import type { EntryBatch } from "../records/entry-batches.ts";
-import type { LogRecord } from "../records/record.ts";
 import { LogReader, type ReaderPorts } from "./log-reader.ts";
 import { ReadCollector } from "./read-collector.ts";
-
-/** Reads up to `count` records from `from` on, as far as that is cheap; what cannot be read is left out. */
-export type RecordsAt = (log: LogIdentity, from: SeqNum, count: number) => Promise<RecordsThere>;
-
-export interface RecordsThere {
-  readonly records: readonly LogRecord[];
-  /** The batches that they belong to, each where it begins. */
-  readonly batches: ReadonlyMap<SeqNum, EntryBatch>;
-}
 
 /**
  * Throws what `LogReader` throws, and `position_unwritten` if the position is beyond a tail that is
@@ -42,21 +30,4 @@ export async function readRecords(
     });
   }
   return { records: collector.records, next, tail, upToDate, sealed };
-}
-
-/** The records at a place, for whoever compares them; none if they cannot be had at once. */
-export async function recordsAt(
-  ports: ReaderPorts,
-  log: LogIdentity,
-  from: SeqNum,
-  count: number,
-): Promise<RecordsThere> {
-  const collector = new ReadCollector(from, count, limits.readBytesMax);
-  try {
-    await new LogReader(ports, log, { consistency: "strong", collector, begin: "position" }).run();
-    return collector;
-  } catch (error) {
-    if (error instanceof AssertionError) throw error;
-    return { records: [], batches: new Map() };
-  }
 }

@@ -3,9 +3,9 @@ import { assert } from "../../assert.ts";
 import { limits } from "../../limits.ts";
 
 export const appendLimits = {
-  // Producers and idempotency keys
-  /** Characters of a producer's id, of an Idempotency-Key and of an append's token: a UUID and then some. */
-  producerIdLengthMax: 64,
+  // Senders: producers, and idempotency keys
+  /** Characters of a sender's id: a UUID and then some, and what marks it as made of a key. */
+  senderIdLengthMax: 68,
   /** Producers and keys that one log remembers: what fits a snapshot. */
   producersMax: 4_096,
   /**
@@ -32,10 +32,10 @@ export const appendLimits = {
 } as const;
 
 /** Bytes that a producer with the longest id takes in a snapshot, as producer-snapshot.ts writes it. */
-const SNAPSHOT_BYTES = 83 + appendLimits.producerBatchesMax * 56;
+const SNAPSHOT_BYTES = 86 + appendLimits.producerBatchesMax * 56;
 const SNAPSHOT_HEAD_BYTES = 13;
-/** Bytes that a batch's producer, or its token, takes in its entry, as entry-batches.ts writes it. */
-const BATCH_BYTES = 97;
+/** Bytes that a batch and its sender take in its entry, as entry-batches.ts writes it. */
+const BATCH_BYTES = 100;
 const BATCHES_MAX = 1_000;
 
 /** Bytes that one entry may spend on producers: a snapshot of all, and one in each of its batches. */

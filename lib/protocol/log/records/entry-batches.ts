@@ -1,33 +1,24 @@
 /**
- * What an entry says of its batches beside their records: where one ends and the next begins, who produced
- * each, and where the producers' state can be read. It stands between the record set's head and its records,
- * in the order of its flags:
+ * What an entry says of its batches beside their records: where one ends and the next begins, who sent each,
+ * and where the state of all senders can be read. It stands between the record set's head and its records, in
+ * the order of its flags:
  *
- *      flag 1, batches      u16 count; for each: u16 records, u8 kind of producer (0 none), and if there is
- *                           one: its id (u8 length, ASCII), u64 epoch, u64 seq, u32 content, u64 arrival
- *                           in ms
+ *      flag 1, batches      u16 count; for each: u16 records, u8 senders (0 or 1), and if there is one: its
+ *                           id (u8 length, ASCII), u64 epoch, u64 seq, u32 content, u64 arrival in ms
  *      flag 2, producers    u64 the entry of this ledger with the last snapshot before or in this entry
- *      flag 4, snapshot     u32 length and bytes: the producers as they were before this entry
- *      flag 8, tokens       for each batch: the token of its append (u8 length, ASCII), of length 0 for none
+ *      flag 4, snapshot     u32 length and bytes: the senders as they were before this entry
  *
- * Without flag 1 all records are one batch of no producer. Without flag 2 no entry of the ledger up to this
- * one had a producer, nor had the log any that it remembered. Without flag 8 no append had a token.
+ * Without flag 1 all records are one batch of no sender. Without flag 2 no entry of the ledger up to this one
+ * had a sender, and the log remembered none.
  */
 import { assert } from "../../assert.ts";
 import type { EntryId } from "../../ids.ts";
 import { Corruption, type FieldReader, FieldWriter } from "./byte-fields.ts";
+import type { Sender } from "./record.ts";
 
-/** "key": an append by Idempotency-Key, a producer of one batch. The two kinds share no ids. */
-export type ProducerKind = "producer" | "key";
-
-/** Who produced a batch, and which of its batches it is. */
-export interface BatchProducer {
-  readonly kind: ProducerKind;
-  readonly id: string;
-  readonly epoch: number;
-  /** Of the batch's first record; each record takes one. */
-  readonly seq: number;
-  /** A checksum of bodies and headers: tells a retry from another batch under the same seq. */
+/** The sender as an entry names it. */
+export interface BatchSender extends Sender {
+  /** A checksum of bodies and headers: distinguishes a repetition from another batch under the same seq. */
   readonly content: number;
   /** Wall time in ms of the process that took the append. */
   readonly arrivedAtMs: number;
@@ -35,9 +26,7 @@ export interface BatchProducer {
 
 export interface EntryBatch {
   readonly count: number;
-  readonly producer?: BatchProducer;
-  /** Of the append that it came with: the same in all attempts at it, and in no other append. */
-  readonly appendToken?: string;
+  readonly sender?: BatchSender;
 }
 
 export interface EntryBatches {
@@ -51,10 +40,7 @@ export interface EntryBatches {
 const BATCHES = 1;
 const PRODUCERS = 2;
 const SNAPSHOT = 4;
-const TOKENS = 8;
-export const FLAGS_KNOWN = BATCHES | PRODUCERS | SNAPSHOT | TOKENS;
-
-const KINDS: readonly (ProducerKind | undefined)[] = [undefined, "producer", "key"];
+export const FLAGS_KNOWN = BATCHES | PRODUCERS | SNAPSHOT;
 
 /** The flags and the bytes behind the head. */
 export function encodeEntryBatches(entry: EntryBatches): {
@@ -64,7 +50,7 @@ export function encodeEntryBatches(entry: EntryBatches): {
   const { batches, producersAt, snapshot } = entry;
   assert(snapshot === undefined || producersAt !== undefined, "an entry with a snapshot names it");
   const writer = new FieldWriter();
-  const isPlain = batches.length <= 1 && batches.every(({ producer }) => producer === undefined);
+  const isPlain = batches.length <= 1 && batches.every(({ sender }) => sender === undefined);
   let flags = 0;
   if (!isPlain) {
     flags |= BATCHES;
@@ -80,10 +66,6 @@ export function encodeEntryBatches(entry: EntryBatches): {
     writer.u32(snapshot.length);
     writer.raw(snapshot);
   }
-  if (batches.some(({ appendToken }) => appendToken !== undefined)) {
-    flags |= TOKENS;
-    for (const { appendToken = "" } of batches) writer.text(appendToken);
-  }
   return { flags, bytes: writer.bytes() };
 }
 
@@ -94,36 +76,27 @@ export function readEntryBatches(reader: FieldReader, flags: number, count: numb
   const batches = (flags & BATCHES) === 0 ? plainBatch(count) : readBatches(reader);
   const sum = batches.reduce((total, batch) => total + batch.count, 0);
   if (sum !== count) throw new Corruption(`its batches hold ${sum} records and it has ${count}`);
-  const producers = {
+  return {
+    batches,
     ...((flags & PRODUCERS) === 0 ? {} : { producersAt: reader.u64() as EntryId }),
     ...((flags & SNAPSHOT) === 0 ? {} : { snapshot: reader.raw(reader.u32()) }),
   };
-  return { batches: (flags & TOKENS) === 0 ? batches : withTokens(reader, batches), ...producers };
-}
-
-function withTokens(reader: FieldReader, batches: readonly EntryBatch[]): readonly EntryBatch[] {
-  const tokens = batches.map(() => reader.text());
-  if (tokens.every((token) => token === "")) throw new Corruption("it announces tokens and has none");
-  return batches.map((batch, index) => {
-    const appendToken = tokens[index];
-    return appendToken === undefined || appendToken === "" ? batch : { ...batch, appendToken };
-  });
 }
 
 function plainBatch(count: number): readonly EntryBatch[] {
   return count === 0 ? [] : [{ count }];
 }
 
-function writeBatch(writer: FieldWriter, { count, producer }: EntryBatch): void {
+function writeBatch(writer: FieldWriter, { count, sender }: EntryBatch): void {
   assert(count > 0, "a batch holds at least one record");
   writer.u16(count);
-  writer.u8(KINDS.indexOf(producer?.kind));
-  if (producer === undefined) return;
-  writer.text(producer.id);
-  writer.u64(producer.epoch);
-  writer.u64(producer.seq);
-  writer.u32(producer.content);
-  writer.u64(producer.arrivedAtMs);
+  writer.u8(sender === undefined ? 0 : 1);
+  if (sender === undefined) return;
+  writer.text(sender.id);
+  writer.u64(sender.epoch);
+  writer.u64(sender.seq);
+  writer.u32(sender.content);
+  writer.u64(sender.arrivedAtMs);
 }
 
 function readBatches(reader: FieldReader): readonly EntryBatch[] {
@@ -131,16 +104,14 @@ function readBatches(reader: FieldReader): readonly EntryBatch[] {
   for (let left = reader.u16(); left > 0; left--) {
     const count = reader.u16();
     if (count === 0) throw new Corruption("a batch of it holds no record");
-    const code = reader.u8();
-    if (code >= KINDS.length) throw new Corruption(`a producer of kind ${code} is unknown`);
-    const kind = KINDS[code];
-    if (kind === undefined) batches.push({ count });
-    else batches.push({ count, producer: { kind, ...readProducer(reader) } });
+    const senders = reader.u8();
+    if (senders > 1) throw new Corruption(`a batch of it has ${senders} senders`);
+    batches.push(senders === 0 ? { count } : { count, sender: readSender(reader) });
   }
   return batches;
 }
 
-function readProducer(reader: FieldReader): Omit<BatchProducer, "kind"> {
+function readSender(reader: FieldReader): BatchSender {
   const id = reader.text();
   const epoch = reader.u64();
   const seq = reader.u64();

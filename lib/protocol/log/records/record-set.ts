@@ -67,7 +67,7 @@ export function meteredBytes(record: Pick<RecordInput, "headers" | "body">): num
 }
 
 /**
- * The bytes of a set of at least one record whose timestamps do not fall; one batch of no producer unless
+ * The bytes of a set of at least one record whose timestamps do not fall; one batch of no sender unless
  * `entry` says otherwise.
  */
 export function encodeRecordSet(

@@ -36,13 +36,13 @@ export interface RecordPosition {
 }
 
 /**
- * Makes an append idempotent: the log takes a batch only if its seq follows the producer's last one, and
- * answers a repeated batch with the positions that it has.
+ * Who sends a batch, and which of its batches it is. Makes an append idempotent: the log takes a batch only
+ * if its seq follows the sender's last one, and answers a repeated batch with the positions that it has.
  */
-export interface ProducerStamp {
-  /** 1 to appendLimits.producerIdLengthMax printable ASCII characters, no spaces. */
+export interface Sender {
+  /** 1 to appendLimits.senderIdLengthMax printable ASCII characters. */
   readonly id: string;
-  /** Grows with each restart of a producer that keeps its id: older epochs are refused from then on. */
+  /** Grows with each restart of a sender that keeps its id: older epochs are refused from then on. */
   readonly epoch: number;
   /** Of the batch's first record: 0 in a new epoch, then dense, one for each record. */
   readonly seq: number;

@@ -85,7 +85,7 @@ describe("in one entry", () => {
   test("conditions are checked in turn, and a failure is its caller's own", async () => {
     const { w, p } = await slowWorld();
     const producer = (seq: number, id = "p") =>
-      p.appends.append({ log: LOG, records: [recordOf(`${id}${seq}`)], producer: { id, epoch: 0, seq } });
+      p.appends.append({ log: LOG, records: [recordOf(`${id}${seq}`)], sender: { id, epoch: 0, seq } });
     const outcomes = await w.run(
       Promise.all([
         told(p.sendingBatch(["first"])),
@@ -143,20 +143,26 @@ describe("in one entry", () => {
     }
   });
 
-  test("a batch is told from its neighbours: the very same batch, and no part of two (412)", async () => {
+  test("a batch is told from its neighbours: the very same batch, and no part of two", async () => {
     const { w, p } = await slowWorld();
-    await w.run(Promise.all([p.sendingBatch(["x"]), p.sendingBatch(["a", "b"]), p.sendingBatch(["c"])]));
-    const details = async (texts: string[], match: number) =>
-      (await w.run(p.sendingBatch(texts, match).catch((error) => error))).details;
-    expect(await details(["a", "b"], 2)).toMatchObject({ equal_records: true, actual_seq_num: 5 });
-    expect(await details(["c"], 4)).toMatchObject({ equal_records: true });
-    for (const [texts, match] of [
-      [["a"], 2],
-      [["b"], 3],
-      [["a", "b", "c"], 2],
-      [["b", "c"], 3],
+    await w.run(
+      Promise.all([
+        p.sendingBatch(["x"]),
+        p.sendingBatch(["a", "b"], 2, "one"),
+        p.sendingBatch(["c"], 4, "two"),
+      ]),
+    );
+    const again = (texts: string[], match: number, key: string) =>
+      w.run(p.sendingBatch(texts, match, key).catch((error) => error));
+    expect(await again(["a", "b"], 2, "one")).toMatchObject({ start: { seqNum: 2 }, duplicate: true });
+    expect(await again(["c"], 4, "two")).toMatchObject({ start: { seqNum: 4 }, duplicate: true });
+    for (const [texts, match, key] of [
+      [["a"], 2, "one"],
+      [["b"], 3, "one"],
+      [["a", "b", "c"], 2, "one"],
+      [["b", "c"], 3, "two"],
     ] as const) {
-      expect(await details([...texts], match)).not.toHaveProperty("equal_records");
+      expect((await again([...texts], match, key)).code).toBe("idempotency_conflict");
     }
   });
 });

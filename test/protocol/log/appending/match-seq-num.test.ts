@@ -1,11 +1,7 @@
 /** Conditional appends: judged at their place in the pipeline, told only when they are certain. */
 import { expect, test } from "vitest";
 import type { FencelineError } from "../../../../lib/protocol/errors.ts";
-import { entryId, segmentNumber, seqNum } from "../../../../lib/protocol/ids.ts";
-import { seqNumMismatch } from "../../../../lib/protocol/log/appending/seq-num-mismatch.ts";
-import type { LogIdentity } from "../../../../lib/protocol/log/log-identity.ts";
-import { formatDlsn } from "../../../../lib/protocol/log/records/dlsn.ts";
-import type { BatchProducer, EntryBatch } from "../../../../lib/protocol/log/records/entry-batches.ts";
+import { seqNum } from "../../../../lib/protocol/ids.ts";
 import { LOG, type LogClient, LogWorld, recordOf, told } from "../../../scenarios/log/log-world.ts";
 
 async function refusal(
@@ -13,10 +9,10 @@ async function refusal(
   client: LogClient,
   texts: string[],
   match: number,
-  token?: string,
+  key?: string,
 ): Promise<FencelineError> {
   return await w.run(
-    client.sendingBatch(texts, match, token).then(
+    client.sendingBatch(texts, match, key).then(
       () => Promise.reject(new Error("it succeeded")),
       (error) => error,
     ),
@@ -40,108 +36,105 @@ test("conditions are compared with the place in the pipeline, not with what is a
   ]);
 });
 
-test("a mismatch names expected and actual, and whether the caller's own attempt took the place", async () => {
+const KEYLESS = /nobody can say, since it has no Idempotency-Key: give one, the same in each attempt/;
+
+test("a mismatch names expected and actual, and says what a sender would have told", async () => {
   const w = await LogWorld.make();
   const p = w.client("P");
-  const ack = await w.run(p.sendingBatch(["a", "b"], 0, "t1"));
-  const there = {
-    expected_seq_num: 0,
-    actual_seq_num: 2,
-    start: { seq_num: 0, dlsn: formatDlsn(ack.start.dlsn), timestamp: ack.start.timestampMs },
-    last: { seq_num: 1, dlsn: formatDlsn(ack.last.dlsn), timestamp: ack.last.timestampMs },
-  };
+  await w.run(p.sendingBatch(["a", "b"], 0));
   for (const client of [p, w.client("Q", "west")]) {
-    const again = await refusal(w, client, ["a", "b"], 0, "t1");
+    const again = await refusal(w, client, ["a", "b"], 0);
     expect(again).toMatchObject({ code: "seq_num_mismatch", retryable: false, sideEffects: "none" });
-    expect(again.details).toEqual({ ...there, already_appended: true });
-    expect(again.message).toMatch(/earlier attempt at this very append .* nothing is left to do/);
+    expect(again.details).toEqual({ expected_seq_num: 0, actual_seq_num: 2 });
+    expect(again.message).toMatch(KEYLESS);
+    const other = await refusal(w, client, ["a", "b"], 0, "k");
+    expect(other.message).toMatch(/no attempt at this append is recorded, .* within the 5 minutes/);
+    const ahead = await refusal(w, client, ["z"], 9);
+    expect(ahead.details).toEqual({ expected_seq_num: 9, actual_seq_num: 2 });
+    expect(ahead.message).toMatch(/the next record gets 2; read from 2 on and decide again$/);
   }
-  for (const other of [["a", "c"], ["a"], ["b"]]) {
-    const { details } = await refusal(w, p, other, 0, "t1");
-    expect(details).toEqual({ expected_seq_num: 0, actual_seq_num: 2 });
-  }
-  expect((await refusal(w, p, ["b"], 1, "t1")).details).not.toHaveProperty("already_appended");
-  expect((await refusal(w, p, ["z"], 9, "t1")).details).toEqual({ expected_seq_num: 9, actual_seq_num: 2 });
 });
 
-test("of two callers that append the same to one place, one wins and the other is told no win", async () => {
-  for (const [own, others, words] of [
-    ["t1", "t2", /appended by another than this append; read from 0 on/],
-    ["t1", undefined, /only an append_token tells/],
-    [undefined, "t2", /appended by another than this append/],
-    [undefined, undefined, /only an append_token tells/],
-  ] as const) {
+test("a repetition is a duplicate wherever the log ends by now; equal records of another's are no win", async () => {
+  const w = await LogWorld.make();
+  const [p, q] = [w.client("P"), w.client("Q", "west")];
+  const first = await w.run(p.sendingBatch(["lock"], 0, "mine"));
+  await p.append("later");
+  for (const client of [p, q, w.client("new", "north")]) {
+    const again = await w.run(client.sendingBatch(["lock"], 0, "mine"));
+    expect(again).toMatchObject({ start: first.start, last: first.last, duplicate: true, tail: 2 });
+    expect(again).not.toHaveProperty("durableIn");
+    expect((await refusal(w, client, ["lock"], 0, "theirs")).code).toBe("seq_num_mismatch");
+  }
+  // Both in one entry: neighbours keep their own senders.
+  await w.run(Promise.all([p.sendingBatch(["x"], 2, "x1"), p.sendingBatch(["x"], 3, "x2")]));
+  expect(await w.run(q.sendingBatch(["x"], 3, "x2"))).toMatchObject({
+    start: { seqNum: 3 },
+    duplicate: true,
+  });
+  expect((await refusal(w, q, ["x"], 3, "x3")).code).toBe("seq_num_mismatch");
+  expect((await refusal(w, q, ["y"], 4, "x2")).code).toBe("idempotency_conflict");
+});
+
+test("a condition that failed is not noted: the same key is judged anew, and wins where its condition holds", async () => {
+  const w = await LogWorld.make();
+  const [p, q] = [w.client("P"), w.client("Q", "west")];
+  await p.append("a");
+  expect((await refusal(w, p, ["b"], 2, "k")).code).toBe("seq_num_mismatch");
+  await p.append("between");
+  expect(await w.run(q.sendingBatch(["b"], 2, "k"))).toMatchObject({
+    start: { seqNum: 2 },
+    duplicate: false,
+  });
+  expect(await w.run(p.sendingBatch(["b"], 9, "k"))).toMatchObject({ start: { seqNum: 2 }, duplicate: true });
+  // Other records under a key whose condition failed are no conflict, nor is a producer's seq used up.
+  expect((await refusal(w, p, ["c"], 9, "j")).code).toBe("seq_num_mismatch");
+  expect(await w.run(p.sendingBatch(["d"], 3, "j"))).toMatchObject({
+    start: { seqNum: 3 },
+    duplicate: false,
+  });
+  expect(await p.read(0)).toEqual(["a", "between", "b", "d"]);
+});
+
+test("an attempt in doubt that recovery finds is a duplicate, through another region too", async () => {
+  for (const moment of ["before", "after"] as const) {
     const w = await LogWorld.make();
-    const [p, q] = [w.client("P"), w.client("Q", "west")];
-    expect(await w.run(told(p.sendingBatch(["mine"], 0, own)))).toBe("at 0");
-    const { details, message } = await refusal(w, q, ["mine"], 0, others);
-    expect(details).toMatchObject({ equal_records: true, actual_seq_num: 1, start: { seq_num: 0 } });
-    expect(details).not.toHaveProperty("already_appended");
-    expect(message).toMatch(words);
-    // Both in one entry: neighbours keep their own tokens.
-    const both = [p.sendingBatch(["x"], 1, "x1"), p.sendingBatch(["x"], 2, "x2")];
-    await w.run(Promise.all(both));
-    expect((await refusal(w, q, ["x"], 1, "x2")).details).toMatchObject({ equal_records: true });
-    expect((await refusal(w, q, ["x"], 2, "x2")).details).toMatchObject({ already_appended: true });
+    const p = w.client("P");
+    await p.append("a");
+    const stuck = w.faults.hold({ client: "P", port: "bookie", call: "add" }, moment);
+    const first = told(p.sendingBatch(["b"], 1, "mine"));
+    await w.idle();
+    const again = await w.run(w.client("Q", "west").sendingBatch(["b"], 1, "mine"));
+    expect(again).toMatchObject({ start: { seqNum: 1 }, duplicate: moment === "after" });
+    expect((await refusal(w, w.client("T", "north"), ["b"], 1, "theirs")).code).toBe("seq_num_mismatch");
+    stuck.release();
+    expect(await w.run(first)).toBe("at 1");
+    expect(await w.client("U", "north").read(0)).toEqual(["a", "b"]);
   }
 });
 
-test("an attempt in doubt that recovery finds is told as the caller's own, through another region too", async () => {
+test("a gap and a stale epoch are said before the condition is looked at", async () => {
   const w = await LogWorld.make();
   const p = w.client("P");
-  await p.append("a");
-  const stuck = w.faults.hold({ client: "P", port: "bookie", call: "add" }, "after");
-  const first = told(p.sendingBatch(["b"], 1, "t1"));
-  await w.idle();
-  const again = await refusal(w, w.client("Q", "west"), ["b"], 1, "t1");
-  expect(again.details).toMatchObject({ already_appended: true, start: { seq_num: 1 } });
-  expect((await refusal(w, w.client("T", "north"), ["b"], 1, "t2")).details).toMatchObject({
-    equal_records: true,
-  });
-  stuck.release();
-  expect(await w.run(first)).toBe("at 1");
-  expect(await w.client("U", "north").read(0)).toEqual(["a", "b"]);
-});
-
-test("a producer or key that the log has forgotten is still known by its batch at the expected place", async () => {
-  const own = { kind: "key", id: "k", epoch: 0, seq: 0, content: 1, arrivedAtMs: 2 } as const;
-  const record = { ...recordOf("a"), seqNum: seqNum(0), timestampMs: 1 };
-  const dlsn = { segment: segmentNumber(1), entry: entryId(0), slot: 0 };
-  const tellOf = async (producer: BatchProducer | undefined, stands: EntryBatch) => {
-    const append = { records: [recordOf("a")], appendToken: undefined, producer };
-    const places = { expected: seqNum(0), actual: seqNum(1) };
-    const log = { name: LOG } as LogIdentity;
-    const there = { records: [{ ...record, dlsn }], batches: new Map([[seqNum(0), stands]]) };
-    const { details } = await seqNumMismatch(log, append, places, async () => there);
-    return [details.already_appended, details.equal_records];
-  };
-  // A repetition arrives later than the first one, and that makes it no other.
-  expect(await tellOf(own, { count: 1, producer: { ...own, arrivedAtMs: 9 } })).toEqual([true, undefined]);
-  for (const change of [{ kind: "producer" }, { id: "j" }, { epoch: 1 }, { seq: 1 }] as const) {
-    expect(await tellOf(own, { count: 1, producer: { ...own, ...change } })).toEqual([undefined, true]);
-  }
-  expect(await tellOf(own, { count: 1 })).toEqual([undefined, true]);
-  expect(await tellOf(undefined, { count: 1, producer: own })).toEqual([undefined, true]);
-  expect(await tellOf(own, { count: 2, producer: own })).toEqual([undefined, undefined]);
-});
-
-test("a token stands alone, with a condition, and is one", async () => {
-  const w = await LogWorld.make();
-  const { appends } = w.client("P");
-  const request = { log: LOG, records: [recordOf("a")] };
-  for (const [more, words] of [
-    [{ appendToken: "t" }, /goes with match_seq_num/],
-    [{ appendToken: "", matchSeqNum: seqNum(0) }, /append_token has 1 to 64/],
-    [{ appendToken: "a b", matchSeqNum: seqNum(0) }, /append_token has 1 to 64/],
-    [{ appendToken: "t", matchSeqNum: seqNum(0), idempotencyKey: "k" }, /leave append_token out/],
-    [
-      { appendToken: "t", matchSeqNum: seqNum(0), producer: { id: "p", epoch: 0, seq: 0 } },
-      /leave append_token out/,
-    ],
-  ] as const) {
-    const error = await w.run(appends.append({ ...request, ...more }).catch((reason) => reason));
-    expect(error).toMatchObject({ code: "invalid_request", message: expect.stringMatching(words) });
-  }
+  const code = (epoch: number, seq: number, match: number) =>
+    w.run(
+      p.appends
+        .append({
+          log: LOG,
+          records: [recordOf("r")],
+          matchSeqNum: seqNum(match),
+          sender: { id: "p", epoch, seq },
+        })
+        .then(
+          ({ start }) => `at ${start.seqNum}`,
+          (error) => error.code,
+        ),
+    );
+  expect(await code(1, 0, 0)).toBe("at 0");
+  expect(await code(1, 5, 9)).toBe("producer_seq_gap");
+  expect(await code(0, 0, 9)).toBe("producer_fenced");
+  expect(await code(1, 1, 9)).toBe("seq_num_mismatch");
+  expect(await code(1, 1, 1)).toBe("at 1");
 });
 
 test("a mismatch is not told while what is before it may still fail; then it is judged again", async () => {
@@ -184,7 +177,7 @@ test("a writer that was superseded unawares tells no gap to a producer that went
         client.appends.append({
           log: LOG,
           records: [recordOf(`r${seq}`)],
-          producer: { id: "p", epoch: 0, seq },
+          sender: { id: "p", epoch: 0, seq },
         }),
       ),
     );

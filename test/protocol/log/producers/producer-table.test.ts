@@ -10,13 +10,12 @@ import {
 import { type KnownBatch, ProducerTable } from "../../../../lib/protocol/log/producers/producer-table.ts";
 import { appendLimits, PRODUCERS_BYTES_MAX } from "../../../../lib/protocol/log/records/append-limits.ts";
 import { Corruption } from "../../../../lib/protocol/log/records/byte-fields.ts";
-import type { BatchProducer } from "../../../../lib/protocol/log/records/entry-batches.ts";
+import type { BatchSender } from "../../../../lib/protocol/log/records/entry-batches.ts";
 
-const { producersMax, producerWindowMs, producerKeepMs, producerBatchesMax, producerIdLengthMax } =
+const { producersMax, producerWindowMs, producerKeepMs, producerBatchesMax, senderIdLengthMax } =
   appendLimits;
 
-const batch = (id: string, seq: number, fields: Partial<BatchProducer> = {}): BatchProducer => ({
-  kind: "producer",
+const batch = (id: string, seq: number, fields: Partial<BatchSender> = {}): BatchSender => ({
   id,
   epoch: 0,
   seq,
@@ -31,11 +30,11 @@ const at = (seq: number, count: number, place = seq, content = 7): KnownBatch =>
   return { seq, count, content, ...batchPositions(start, count, place + 1) };
 };
 
-function note(table: ProducerTable, given: BatchProducer, count = 1): void {
+function note(table: ProducerTable, given: BatchSender, count = 1): void {
   table.note(given, at(given.seq, count, given.seq, given.content));
 }
 
-describe("P1, P2: the order of one producer's batches", () => {
+describe("PT1, PT2: the order of one producer's batches", () => {
   test("seqs are dense per record; a new epoch begins at 0; an epoch never goes back", () => {
     const table = new ProducerTable();
     const verdict = (seq: number, epoch: number, count = 1) =>
@@ -66,7 +65,7 @@ describe("P1, P2: the order of one producer's batches", () => {
   });
 });
 
-describe("P3: room", () => {
+describe("PT3: room", () => {
   /** As many producers as fit; the first one is the least recently used. */
   function full(): ProducerTable {
     const table = new ProducerTable();
@@ -111,8 +110,8 @@ describe("a snapshot", () => {
   const id = fc.string({ unit: fc.integer({ min: 33, max: 126 }).map((code) => String.fromCharCode(code)) });
   const steps = fc.array(
     fc.record({
-      id: id.filter((text) => text.length > 0).map((text) => text.slice(0, producerIdLengthMax)),
-      kind: fc.constantFrom("producer" as const, "key" as const),
+      id: id.filter((text) => text.length > 0).map((text) => text.slice(0, senderIdLengthMax)),
+      isKey: fc.boolean(),
       count: fc.integer({ min: 1, max: 1_000 }),
       content: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
       arrivedAtMs: fc.nat({ max: 10 ** 12 }),
@@ -149,7 +148,7 @@ describe("a snapshot", () => {
   test("of the fullest table fits an entry beside a full batch", () => {
     const table = new ProducerTable();
     for (let index = 0; index < producersMax; index++) {
-      const name = String(index).padStart(producerIdLengthMax, "p");
+      const name = String(index).padStart(senderIdLengthMax, "p");
       for (let seq = 0; seq < producerBatchesMax; seq++) note(table, batch(name, seq));
     }
     expect(encodeProducers(table).length).toBeLessThanOrEqual(PRODUCERS_BYTES_MAX - 1_000 * 96);
@@ -158,7 +157,7 @@ describe("a snapshot", () => {
 
 interface Step {
   readonly id: string;
-  readonly kind: BatchProducer["kind"];
+  readonly isKey: boolean;
   readonly count: number;
   readonly content: number;
   readonly arrivedAtMs: number;
@@ -167,11 +166,11 @@ interface Step {
 
 /** What a log would take of these steps, each with the seq that is due. */
 function play(table: ProducerTable, steps: readonly Step[]): void {
-  for (const { id, kind, count, content, arrivedAtMs, epoch } of steps) {
-    const known = table.producers().find((one) => one.id === id && one.kind === kind);
+  for (const { id, isKey, count, content, arrivedAtMs, epoch } of steps) {
+    const known = table.producers().find((one) => one.id === id);
     const last = known?.epoch === epoch ? known.batches.at(-1) : undefined;
-    const seq = last === undefined || kind === "key" ? 0 : last.seq + last.count;
-    const given = batch(id, seq, { kind, content, arrivedAtMs, epoch: kind === "key" ? 0 : epoch });
+    const seq = last === undefined || isKey ? 0 : last.seq + last.count;
+    const given = batch(id, seq, { content, arrivedAtMs, epoch: isKey ? 0 : epoch });
     if (table.judge(given, count).kind === "new") table.note(given, at(seq, count, seq, content));
   }
 }

@@ -17,8 +17,7 @@ const anyId = fc.string({
   minLength: 1,
   maxLength: 64,
 });
-const anyProducer = fc.record({
-  kind: fc.constantFrom("producer" as const, "key" as const),
+const anySender = fc.record({
   id: anyId,
   epoch: natural,
   seq: natural,
@@ -26,7 +25,7 @@ const anyProducer = fc.record({
   arrivedAtMs: natural,
 });
 const anyBatch: fc.Arbitrary<EntryBatch> = fc.record(
-  { count: fc.integer({ min: 1, max: 5 }), producer: anyProducer, appendToken: anyId },
+  { count: fc.integer({ min: 1, max: 5 }), sender: anySender },
   { requiredKeys: ["count"] },
 );
 const anyEntry: fc.Arbitrary<EntryBatches> = fc
@@ -97,9 +96,8 @@ describe("an entry's batches", () => {
     );
   });
 
-  test("golden bytes: one batch of a producer, one of nobody, a snapshot", () => {
-    const producer = {
-      kind: "producer",
+  test("golden bytes: one batch of a sender, one of nobody, a snapshot", () => {
+    const sender = {
       id: "p1",
       epoch: 2,
       seq: 7,
@@ -108,7 +106,7 @@ describe("an entry's batches", () => {
     } as const;
     const records = recordsOf({ batches: [{ count: 1 }, { count: 1 }] });
     const entry = {
-      batches: [{ count: 1, producer }, { count: 1 }],
+      batches: [{ count: 1, sender }, { count: 1 }],
       producersAt: entryId(4),
       snapshot: Uint8Array.of(1, 2, 3),
     };
@@ -126,29 +124,7 @@ describe("an entry's batches", () => {
     );
   });
 
-  test("golden bytes: tokens of appends stand behind everything else; announced, at least one is there", () => {
-    const records = recordsOf({ batches: [{ count: 1 }, { count: 1 }] });
-    const one = encodeRecordSet(seqNum(9), records.slice(0, 1), {
-      batches: [{ count: 1, appendToken: "t-1" }],
-    });
-    expect(hex(one)).toBe(
-      "01080001000000000000000900000000000000050000000000000005" + // head, with the flag of tokens alone
-        "03742d31" +
-        "0000000000000000000001" +
-        "00",
-    );
-    const batches = [{ count: 1 }, { count: 1, appendToken: "t-1" }];
-    const two = encodeRecordSet(seqNum(9), records, { batches });
-    expect(hex(two).slice(56)).toMatch(/^0002000100000100/);
-    expect(hex(two).slice(72)).toMatch(/^0003742d31/);
-    expect(decodeRecordSetHead(two)).toMatchObject({ batches });
-    const none = Uint8Array.from(one);
-    none[28] = 0;
-    none.copyWithin(29, 32);
-    expect(codeOf(none.subarray(0, none.length - 3))).toBe("data_corrupt");
-  });
-
-  test("one batch of no producer says nothing, and a control entry can carry a snapshot", () => {
+  test("one batch of no sender says nothing, and a control entry can carry a snapshot", () => {
     const record = { timestampMs: 5, headers: [], body: Uint8Array.of(1) };
     const plain = encodeRecordSet(seqNum(0), [record]);
     expect(encodeRecordSet(seqNum(0), [record], { batches: [{ count: 1 }] })).toEqual(plain);
