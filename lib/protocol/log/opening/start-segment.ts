@@ -2,15 +2,22 @@
  * Starts a segment at a place in the log: a new ledger, the conditional write that is the election, and the
  * check behind it (rules 24 to 27). Whoever returns from here with a segment may send to it; nobody else.
  *
- * G1 The conditional write is conditional on what the place says: nothing at that key, or the very item of
- *    the empty segment, compared by its ledger id (24).
- * G2 The check is a consistent read of the log item that starts after the write took effect, also when the
- *    win was learnt by re-reading (25, 26).
- * G3 A ledger that did not win, or whose win did not pass the check, is abandoned and never written to (27).
- *    Its item may turn up at any later time, as the item of a DELETED ledger (28).
+ * SG1 The conditional write is conditional on what the place says: nothing at that key, or the very item of
+ *     the empty segment, compared by its ledger id (24).
+ * SG2 The check is a consistent read of the log item that starts after the write took effect, also when the
+ *     win was learnt by re-reading (25, 26).
+ * SG3 A ledger that did not win, or whose win did not pass the check, is abandoned and never written to (27).
+ *     Its item may turn up at any later time, as the item of a DELETED ledger (28).
  */
 import { unavailable } from "../../errors.ts";
-import { type BookieId, type LedgerId, type SegmentNumber, type SeqNum, segmentNumber } from "../../ids.ts";
+import {
+  type BookieId,
+  type LedgerId,
+  NO_ENTRY,
+  type SegmentNumber,
+  type SeqNum,
+  segmentNumber,
+} from "../../ids.ts";
 import { type EndItem, type LogItem, logKey, type SegmentItem, segmentKey } from "../../items.ts";
 import type { LedgerTail } from "../../lease.ts";
 import { type CreatedLedger, createLedger } from "../../ledger/create-ledger.ts";
@@ -48,6 +55,22 @@ export interface OpenedSegment {
   readonly producers: ProducerTable;
   /** Where to go on in it. Absent: its ledger is fresh. */
   readonly tail?: LedgerTail;
+}
+
+/** A segment as its writer left it, with every add acknowledged: the next one may go on there (18, 19). */
+export type LeftSegment = OpenedSegment & { readonly tail: LedgerTail };
+
+/** The same of a segment that its opener has sent nothing to. */
+export function leftUntouched(opened: OpenedSegment): LeftSegment {
+  const { first, ledger, lastTimestampMs } = opened;
+  const fresh = {
+    ledgerId: ledger.item.ledgerId,
+    lastAddConfirmed: NO_ENTRY,
+    nextSeqNum: first,
+    lastTimestampMs,
+    ledgerBytes: 0,
+  };
+  return { ...opened, tail: { ...(opened.tail ?? fresh), ledgerVersion: ledger.version } };
 }
 
 export type SegmentStart =
@@ -101,8 +124,8 @@ export function numberAfter(item: { readonly number: SegmentNumber } | undefined
 }
 
 /**
- * The election and the check behind it (G1, G2), for a segment and for the END of a log alike. Undefined: the
- * place is taken and the win stands; else why not. Throws `log_not_found` and what the ports throw.
+ * The election and the check behind it (SG1, SG2), for a segment and for the END of a log alike. Undefined:
+ * the place is taken and the win stands; else why not. Throws `log_not_found` and what the ports throw.
  */
 export async function takePlace(
   ports: UpdatePorts,
