@@ -8,7 +8,7 @@ export const ownerMutants: readonly Mutant[] = [
     name: "a-forwarded-append-is-forwarded-again",
     breaks: "F1",
     patches: [
-      { in: "AppendRouter.#there", from: `if (request.route === "refuse") return AGAIN;`, to: "" },
+      { in: "AppendRouter.#there", from: `if (request.route === "refuse") return undefined;`, to: "" },
       {
         in: "AppendRouter.#untilAnswered",
         from: `request.route === "refuse" && owner !== undefined && owner !== region`,
