@@ -7,7 +7,7 @@ import { Age, type Clocks } from "../deadline.ts";
 import { LatencySketch, type Survival } from "./latency-sketch.ts";
 import { readLimits } from "./read-limits.ts";
 
-export interface ClassThresholds {
+interface ClassThresholds {
   /** Undefined while there are too few samples for a tail. */
   readonly survival?: Survival;
   /** The present median, in ms; undefined while there are too few samples. */

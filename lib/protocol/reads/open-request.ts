@@ -4,7 +4,7 @@ import { CallAbort } from "../call-abort.ts";
 import type { BookieAddress } from "../place.ts";
 import type { ReadAttempt } from "./read-attempt.ts";
 
-export interface RequestSent {
+interface RequestSent {
   readonly bookie: BookieAddress;
   readonly evidence: ReadAttempt;
   /** When it was sent, in monotonic ms. */

@@ -30,7 +30,7 @@ import {
   silence,
 } from "./replica-read.ts";
 
-export interface Outcome<P, V> {
+interface Outcome<P, V> {
   readonly resolve: (answer: QuorumAnswer<P, V>) => void;
   readonly reject: (error: unknown) => void;
 }
