@@ -1,5 +1,5 @@
 /**
- * The HTTP surface, the same on Lambda and on a laptop (design section 8). It checks and types what comes
+ * The HTTP surface, the same on Lambda and on a laptop. It checks and types what comes
  * in, calls one operation, and sends the answer. Every response names its request and its region; every
  * error is a problem document.
  */

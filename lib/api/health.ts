@@ -1,4 +1,4 @@
-/** What a region says of itself and of the losses that this deployment still outlives (design section 3). */
+/** What a region says of itself and of the losses that this deployment still outlives. */
 import type { DeploymentItem } from "../protocol/items.ts";
 
 export interface Health {

@@ -5,7 +5,7 @@ import type { Replication } from "../protocol/replication.ts";
 import type { Wire } from "./schema.ts";
 import type { createBody } from "./wire.ts";
 
-/** Quorum sizes with names (design section 6). */
+/** Quorum sizes with names. */
 export const presets = {
   /** Two bookies per region or more. */
   standard: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },

@@ -1,5 +1,5 @@
 /**
- * The metadata table of the whole deployment (design section 3).
+ * The metadata table of the whole deployment.
  *
  * GT1 It has no TTL and no secondary index of any kind: multi-region strong consistency supports neither
  *     TTL nor a local index, CDK accepts both, and nothing here needs them in mode `home` either.

@@ -1,5 +1,5 @@
 /**
- * Which function serves which route (design section 8). What writes goes to `append`, what reads to `read`,
+ * Which function serves which route. What writes goes to `append`, what reads to `read`,
  * whose answers are streamed if the topology says so.
  */
 import type { FunctionRole } from "./names.ts";

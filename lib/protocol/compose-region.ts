@@ -12,15 +12,15 @@ import type { BookieAddress } from "./place.ts";
 import { type AskAdmission, admitLog } from "./placement/admit-log.ts";
 import { RegisteredRegions } from "./placement/operate-regions.ts";
 import type { Placement } from "./placement/placement.ts";
-import { Quarantine } from "./placement/quarantine.ts";
 import { regionAware } from "./placement/region-aware.ts";
 import type { RegionOperations } from "./placement/region-operations.ts";
 import { Registry } from "./placement/registry.ts";
 import type { Topology } from "./ports.ts";
+import { BookieHealths } from "./reads/bookie-health.ts";
 import { ReadPolicy } from "./reads/read-policy.ts";
 
 /** What only the world can give to a process of a region. `metadata` may hang: its calls are bounded here. */
-export interface ProcessWorld extends Omit<LogPorts, "topology" | "placement" | "reads" | "quarantine"> {
+export interface ProcessWorld extends Omit<LogPorts, "topology" | "placement" | "reads" | "health"> {
   /** The bookies that the process uses until it has read the registry. */
   readonly bookiesAtStart: readonly BookieAddress[];
   /** Which of the registered bookies the process may use; absent: all. */
@@ -40,14 +40,15 @@ export function processPorts(world: ProcessWorld): ProcessPorts {
   const { clock, random, region, trace } = given;
   const metadata = boundedMetadata(given.metadata, clock);
   const registry = new Registry({ metadata, clock, trace }, bookiesAtStart);
+  const health = new BookieHealths({ clock, random });
   return {
     ...given,
     metadata,
     registry,
     topology: topology(registry),
     placement,
-    reads: new ReadPolicy({ clock, random, place: { region } }),
-    quarantine: new Quarantine({ clock, random }),
+    reads: new ReadPolicy({ clock, random, place: { region }, health }),
+    health,
   };
 }
 

@@ -1,6 +1,11 @@
 /**
  * Every failure that a caller may meet, on one page. Ordinary answers (no such entry, fenced bookie,
- * version conflict) are values and never come here.
+ * version conflict) are values and never come here. Three axes describe a failure:
+ *
+ *     axis      values                   what programs use it for
+ *     code      `errorRules`             to decide; each has one meaning, and a maker where it is common
+ *     phase     `Phase`, of `not_ready`  to know what was under way; nothing is decided by it
+ *     details   named as on the wire     facts of the code, such as `limit_bytes`; also in the message
  *
  * `retryable` says whether the same call may succeed later; `sideEffects` says whether the call may have
  * taken effect all the same. "possible" is never rounded down to "none" (rule 8).
@@ -85,6 +90,40 @@ export function sideEffectsOf(error: unknown): SideEffects {
 
 export function hasCode(error: unknown, code: ErrorCode): error is FencelineError {
   return error instanceof FencelineError && error.code === code;
+}
+
+/** The same failure of a larger operation, of whose effects more is known than of the failed step's. */
+export function withSideEffects(cause: FencelineError, sideEffects: SideEffects): FencelineError {
+  const { message, retryable, details } = cause;
+  return new FencelineError(cause.code, { message, retryable, details, sideEffects, cause });
+}
+
+/** What was under way when something was not ready. */
+export type Phase =
+  /** The caller's time was over before the log was found. */
+  | "asking"
+  /** In the queue of the log's writer. */
+  | "waiting"
+  /** Another process of the region holds the lease. */
+  | "waiting-for-lease"
+  /** A segment was being opened. */
+  | "opening"
+  /** Other writers took the log over again and again. */
+  | "recovering"
+  /** The owner's region could not be reached. */
+  | "forwarding"
+  /** The log was changing its owner. */
+  | "transferring"
+  | "sealing";
+
+/** The same call may succeed in a moment: a race was lost, or something else has to end first. */
+export function notReady(
+  message: string,
+  phase?: Phase,
+  fields: Pick<ErrorFields, "sideEffects" | "details" | "cause"> = {},
+): FencelineError {
+  const details = { ...(phase === undefined ? {} : { phase }), ...fields.details };
+  return new FencelineError("not_ready", { message, ...fields, details });
 }
 
 /** A port could not answer. Its effect may have happened unless `sideEffects` says otherwise. */

@@ -21,7 +21,7 @@ export type BookieId = Brand<string, "BookieId">;
 export type Region = Brand<string, "Region">;
 /** Random token that tells one writer's tenure of a ledger from another's (rule 20). */
 export type Tenure = Brand<string, "Tenure">;
-/** Random token written with each metadata change; tells one's own write from a rival's (section 3). */
+/** Random token written with each metadata change; distinguishes one's own write from a rival's. */
 export type WriteToken = Brand<string, "WriteToken">;
 /** What a user calls a log. */
 export type LogName = Brand<string, "LogName">;

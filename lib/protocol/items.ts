@@ -1,6 +1,6 @@
 /**
- * What the metadata store holds: one union of item kinds, and the one place that builds their keys
- * (design section 3). Each decision is one conditional write to one item.
+ * What the metadata store holds: one union of item kinds, and the one place that builds their
+ * keys. Each decision is one conditional write to one item.
  */
 import { assert } from "./assert.ts";
 import type {
@@ -26,6 +26,10 @@ export interface ItemKey {
 export interface Version {
   readonly revision: number;
   readonly token: WriteToken;
+}
+
+export function isSameVersion(one: Version, other: Version): boolean {
+  return one.revision === other.revision && one.token === other.token;
 }
 
 /** Name -> the present life of the log of that name. */
@@ -104,7 +108,7 @@ export interface LedgerListing {
   readonly sweptAtMs?: number;
 }
 
-/** How this deployment was made; each writer checks it before its first write (design section 3). */
+/** How this deployment was made; each writer checks it before its first write. */
 export interface DeploymentItem {
   readonly kind: "deployment";
   readonly metadataMode: "strong" | "home";

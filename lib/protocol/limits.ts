@@ -10,7 +10,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 const ENTRY_PRODUCERS_BYTES_MAX = 1_600_000;
 
 export const limits = {
-  // Records and batches (design section 5)
+  // Records and batches
   /** Records in one atomic batch: keeps one entry's decoding short. */
   batchRecordsMax: 1_000,
   /** Metered bytes of one batch, and so of one record: 8 + 2 per header + header bytes + body. */

@@ -1,12 +1,12 @@
 /**
- * The one read-change-write loop through which all metadata is changed (design section 3).
+ * The one read-change-write loop through which all metadata is changed.
  *
- * U1 Each write is conditional on the version that the decision was made on.
- * U2 A write whose reply was lost is re-read before anything else. A token of ours in the item says that it
- *    was ours; a foreign one means that the decision is made again on what is there now.
- * U3 `decide` is pure: it may be asked any number of times, always on a value just read consistently.
+ * UPD1 Each write is conditional on the version that the decision was made on.
+ * UPD2 A write whose reply was lost is re-read before anything else. A token of ours in the item says that it
+ *      was ours; a foreign one means that the decision is made again on what is there now.
+ * UPD3 `decide` is pure: it may be asked any number of times, always on a value just read consistently.
  */
-import { FencelineError, sideEffectsOf, unavailable } from "./errors.ts";
+import { notReady, sideEffectsOf, unavailable } from "./errors.ts";
 import { newWriteToken, type WriteToken } from "./ids.ts";
 import type { Item, ItemKey } from "./items.ts";
 import { limits } from "./limits.ts";
@@ -47,10 +47,8 @@ export async function updateItem(
     const answer = await write(ports.metadata, key, current, decision.item, token, sent);
     if (answer !== undefined) return { stored: answer, wrote: true };
   }
-  throw new FencelineError("not_ready", {
-    message: `${key.partition}/${key.sort} changed ${limits.updateRoundsMax} times meanwhile; try again`,
-    sideEffects: sent.size > 0 ? "possible" : "none",
-  });
+  const message = `${key.partition}/${key.sort} changed ${limits.updateRoundsMax} times meanwhile; try again`;
+  throw notReady(message, undefined, { sideEffects: sent.size > 0 ? "possible" : "none" });
 }
 
 /** Removes the item while `mayRemove` says so of what was just read. Absent counts as removed. */
@@ -90,7 +88,7 @@ async function read(
   }
 }
 
-/** The item as written, or undefined if a rival won or the reply was lost (U2: the next round re-reads). */
+/** The item as written, or undefined if a rival won or the reply was lost (UPD2: the next round re-reads). */
 async function write(
   metadata: MetadataStore,
   key: ItemKey,

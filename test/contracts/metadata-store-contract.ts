@@ -1,4 +1,4 @@
-/** What every metadata store must do: compare-and-set items, ordered queries (ports.ts, design section 3). */
+/** What every metadata store must do: compare-and-set items, ordered queries (ports.ts). */
 import type { MetadataStore } from "../../lib/protocol/ports.ts";
 import { type ContractCase, describeContract, type Opened, type OpenedStore } from "./contract.ts";
 import { itemCases } from "./metadata-item-cases.ts";

@@ -6,7 +6,6 @@
  *     const writer = await w.writer("W");                    // ensemble B0 B1 B2, spare B3
  *     const late = w.faults.hold({ target: "B1", call: "putIfAbsent", port: "store" });
  */
-
 import { MemoryEntryStore } from "../../lib/adapters/memory/memory-entry-store.ts";
 import { MemoryMetadataStore } from "../../lib/adapters/memory/memory-metadata-store.ts";
 import {

@@ -1,5 +1,5 @@
 /**
- * Metadata that is used only in the mode it was made for (design section 3). Before the first call that
+ * Metadata that is used only in the mode it was made for. Before the first call that
  * decides anything, the deployment's own item is read consistently; one that says otherwise refuses every
  * such call.
  *

@@ -1,7 +1,7 @@
 /**
  * The `append` functions of other regions, called directly. An answer, a refusal too, comes from the
  * function's own code; everything else rejects, without effect only where Lambda itself refused the call. A
- * throttle is an answer too: too much to do is not death (design section 4). Nor is slowness: a question is
+ * throttle is an answer too: too much to do is not death. Nor is slowness: a question is
  * waited for longer than its asker waits, since a late answer is a sign of life.
  */
 import { readObject } from "../../formats/json-fields.ts";

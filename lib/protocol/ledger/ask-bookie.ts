@@ -35,14 +35,14 @@ export async function askBookie<T>(ports: LedgerPorts, question: Question<T>): P
       if (attempt > 1) await pause(ports.clock, limits.bookieCallPauseMs, signal);
       const ask = () => question.call(ports.bookies.bookie(bookie.id));
       const answer = await within(ports.clock, limits.bookieCallTimeoutMs, what, ask, signal);
-      ports.quarantine.answered(bookie.id);
+      ports.health.of(bookie.id).callAnswered();
       return answer;
     } catch (error) {
       reason = error instanceof Error ? error.message : String(error);
     }
     if (signal?.aborted === true) return { kind: "unknown", reason };
   }
-  ports.quarantine.failed(bookie.id);
+  ports.health.of(bookie.id).callFailed();
   ports.trace.emit({
     event: "bookie-failed",
     ledgerId: question.ledgerId,

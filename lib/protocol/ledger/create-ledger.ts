@@ -1,12 +1,11 @@
 /**
  * Creates a ledger: a random id, an ensemble, one put-if-absent. Whether the id was free is the store's
- * word; a lost reply is settled by the write token (U2), so a ledger is never created twice. A log's ledger
+ * word; a lost reply is settled by the write token (UPD2), so a ledger is never created twice. A log's ledger
  * is listed for the auditor beside that, and before anybody writes to it.
  */
-
 import { assert } from "../assert.ts";
 import { Age } from "../deadline.ts";
-import { FencelineError } from "../errors.ts";
+import { FencelineError, notReady } from "../errors.ts";
 import { type BookieId, newLedgerId } from "../ids.ts";
 import { ledgerKey, ledgerListingKey } from "../items.ts";
 import { type LedgerOrigin, newLedger, type OpenLedger } from "../ledger-metadata.ts";
@@ -58,9 +57,7 @@ export async function createLedger(ports: LedgerPorts, request: CreateLedgerRequ
     });
     return { key: outcome.stored.key, item, version: outcome.stored.version, readAt };
   }
-  throw new FencelineError("not_ready", {
-    message: "no free ledger id was found: the random port repeats itself",
-  });
+  throw notReady("no free ledger id was found: the random port repeats itself");
 }
 
 /** Should the id be taken, its listing is as good for the ledger that has it. */

@@ -2,9 +2,9 @@
 import type { Clock } from "../clock.ts";
 import type { Region } from "../ids.ts";
 import type { Placement } from "../placement/placement.ts";
-import type { Quarantine } from "../placement/quarantine.ts";
 import type { Bookies, Digest, MetadataStore, Topology, Trace } from "../ports.ts";
 import type { Random } from "../random.ts";
+import type { BookieHealths } from "../reads/bookie-health.ts";
 import type { ReadPolicy } from "../reads/read-policy.ts";
 
 export interface LedgerPorts {
@@ -18,8 +18,8 @@ export interface LedgerPorts {
   readonly placement: Placement;
   /** What this process knows about reading: order, hedges, failover and their budgets. */
   readonly reads: ReadPolicy;
-  /** Bookies that failed this process lately or again and again: chosen last for new copies. */
-  readonly quarantine: Quarantine;
+  /** How bookies do, as this process sees it; behind `reads` as well. */
+  readonly health: BookieHealths;
   /** Where this process runs. */
   readonly region: Region;
 }

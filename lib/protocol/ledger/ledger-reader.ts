@@ -1,20 +1,21 @@
 /**
  * Reads one ledger, with metadata of any age (rules 13, 14).
  *
- * L1 An entry of an open ledger is returned only by T1 (at most a last add confirmed that some genuine entry
- *    of the ledger carries) or T2 (the one before it is confirmed, and Originals of it were read from an ACK
- *    set of its write set). Recovered copies and Tombstones never count.
- * L2 "Nothing yet" is said after a negative quorum of `nothing` and then one consistent metadata read that
- *    shows the same version, OPEN.
- * L3 `confirmed` never falls: an entry that was returned once is returned again.
- * L4 Nothing is answered on metadata that was read longer ago than a quarter of the seal age (rule 15). It is
- *    the metadata that this very read went by that counts: another read may have asked again meanwhile.
- * L5 Never fences, never writes.
+ * LR1 An entry of an open ledger is returned only by T1 (at most a last add confirmed that some genuine entry
+ *     of the ledger carries) or T2 (the one before it is confirmed, and Originals of it were read from an ACK
+ *     set of its write set). Recovered copies and Tombstones never count.
+ * LR2 "Nothing yet" is said after a negative quorum of `nothing` and then one consistent metadata read that
+ *     shows the same version, OPEN.
+ * LR3 `confirmed` never falls: an entry that was returned once is returned again.
+ * LR4 Nothing is answered on metadata that was read longer ago than a quarter of the seal age (rule 15). It
+ *     is the metadata that this very read went by that counts: another read may have asked again meanwhile.
+ * LR5 Never fences, never writes.
  */
+
 import { Age } from "../deadline.ts";
-import { type BookieVerdict, FencelineError, insufficientRegions } from "../errors.ts";
+import { type BookieVerdict, type FencelineError, insufficientRegions, notReady } from "../errors.ts";
 import { type EntryId, type LedgerId, NO_ENTRY, nextEntry, previousEntry } from "../ids.ts";
-import { ledgerKey } from "../items.ts";
+import { isSameVersion, ledgerKey } from "../items.ts";
 import { fragmentAt, type LedgerMetadata, type OpenLedger } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { SealedEntry, Versioned } from "../ports.ts";
@@ -93,7 +94,7 @@ export class LedgerReader {
       if (step.kind !== "again" && this.#mayAnswerFrom(known)) return step;
     }
     const message = `ledger ${this.ledgerId}: metadata changed ${limits.tailRoundsMax} times meanwhile`;
-    return { kind: "undecided", error: new FencelineError("not_ready", { message, sideEffects: "none" }) };
+    return { kind: "undecided", error: notReady(message) };
   }
 
   async #step(
@@ -183,13 +184,13 @@ export class LedgerReader {
     }
   }
 
-  /** L2: the consistent read that has to follow the last slot answer. */
+  /** LR2: the consistent read that has to follow the last slot answer. */
   async #provenTail(known: Versioned<LedgerMetadata>): Promise<Step> {
     const now = await this.#refresh();
-    if (now === undefined || !sameVersion(now, known)) return { kind: "again" };
+    if (now === undefined || !isSameVersion(now.version, known.version)) return { kind: "again" };
     if (now.item.state === "OPEN") return { kind: "nothing-yet", ledger: { ...now, item: now.item } };
     const message = `ledger ${this.ledgerId} is being recovered; its end is not known yet`;
-    return { kind: "undecided", error: new FencelineError("not_ready", { message, sideEffects: "none" }) };
+    return { kind: "undecided", error: notReady(message) };
   }
 
   async #undecidedTail(
@@ -214,16 +215,16 @@ export class LedgerReader {
 
   async #changedSince(known: Versioned<LedgerMetadata>): Promise<boolean> {
     const now = await this.#refresh();
-    return now === undefined || !sameVersion(now, known);
+    return now === undefined || !isSameVersion(now.version, known.version);
   }
 
-  /** Metadata of any age, but not so old that nothing may be answered from it (L4). */
+  /** Metadata of any age, but not so old that nothing may be answered from it (LR4). */
   async #metadata(): Promise<Known | undefined> {
     const known = this.#known;
     return known !== undefined && this.#mayAnswerFrom(known) ? known : await this.#refresh();
   }
 
-  /** L4. What is gone is gone: ids are never used again. */
+  /** LR4. What is gone is gone: ids are never used again. */
   #mayAnswerFrom(known: Known | undefined): boolean {
     return known === undefined || isFresh(known.readAt);
   }
@@ -234,8 +235,4 @@ export class LedgerReader {
     this.#known = read?.item.kind === "ledger" ? { ...read, item: read.item, readAt } : undefined;
     return this.#known;
   }
-}
-
-function sameVersion(one: Versioned, other: Versioned): boolean {
-  return one.version.revision === other.version.revision && one.version.token === other.version.token;
 }

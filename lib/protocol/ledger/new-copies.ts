@@ -8,7 +8,7 @@ import type { LedgerPorts } from "./ledger-ports.ts";
 
 type Known = Pick<EnsembleRequest, "candidates" | "home" | "bookieStates" | "regionStates" | "quarantined">;
 
-/** `avoid`: bookies that just failed the asker, chosen last like those in quarantine. */
+/** `avoid`: bookies that just failed the asker, chosen last like those in doubt. */
 export function knownBookies(ports: LedgerPorts, avoid: ReadonlySet<BookieId> = new Set()): Known {
   const candidates = ports.topology.bookies();
   const ids = candidates.map((candidate) => candidate.id);
@@ -16,7 +16,7 @@ export function knownBookies(ports: LedgerPorts, avoid: ReadonlySet<BookieId> = 
   return {
     candidates,
     home: ports.region,
-    quarantined: new Set([...ports.quarantine.doubtful(ids), ...avoid]),
+    quarantined: new Set([...ports.health.doubtful(ids), ...avoid]),
     ...(states === undefined ? {} : { bookieStates: states.bookies, regionStates: states.regions }),
   };
 }

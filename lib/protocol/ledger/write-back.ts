@@ -1,12 +1,12 @@
 /**
  * Writes recovered entries back until an ACK set holds each (rules 4, 11), replacing bookies that fail on the
- * way. Replacements live in local fragments that nobody else sees before the write that closes (R4); bookies
+ * way. Replacements live in local fragments that nobody else sees before the write that closes (RL4); bookies
  * that once left an ensemble may serve again here, since Recovered copies never count for a reader (rule 7).
  *
- * W1 An entry is held once an ACK set of the local fragment has answered OK; silence is never an answer.
- * W2 Appends wait for this. So others are put in the places of bookies that are late, once: when others have
- *    held an entry for `writeBackPatienceMs`, or at once if the late ones were silent before. Where placement
- *    knows no others, and from then on, each bookie has its whole time.
+ * WB1 An entry is held once an ACK set of the local fragment has answered OK; silence is never an answer.
+ * WB2 Appends wait for this. So others are put in the places of bookies that are late, once: when others have
+ *     held an entry for `writeBackPatienceMs`, or at once if the late ones were silent before. Where
+ *     placement knows no others, and from then on, each bookie has its whole time.
  */
 
 import { isGenuine } from "../entry.ts";
@@ -66,7 +66,7 @@ export class WriteBack {
       const first = todo[0];
       if (first === undefined) return;
       const late = this.#late(todo);
-      if (late.size > 0) hasHaste = false; // W2
+      if (late.size > 0) hasHaste = false; // WB2
       const answer = this.#replace(first, new Set([...unfit, ...late]));
       if (answer.kind === "refused" && late.size === 0) throw this.#cannotBeHeld(first, answer.reason);
     }
@@ -93,7 +93,7 @@ export class WriteBack {
 
   /** How much longer those that are missing may take: no longer, if they were silent before. */
   #patienceMs(held: EntryHolders, missing: readonly BookieAddress[]): number {
-    if (missing.every(({ id }) => this.ports.quarantine.isSilent(id))) return 0;
+    if (missing.every(({ id }) => this.ports.health.of(id).isSilent)) return 0;
     const { heldForMs } = held;
     return heldForMs === undefined ? WITHOUT_HASTE_MS : limits.writeBackPatienceMs - heldForMs;
   }
@@ -104,7 +104,7 @@ export class WriteBack {
     const late = open.flatMap((held) =>
       this.#writeSet(held.entry).filter((bookie) => held.isUnanswered(bookie)),
     );
-    for (const { id } of late) this.ports.quarantine.silent(id);
+    for (const { id } of late) this.ports.health.of(id).keptWaiting();
     return new Set(late.map(({ id }) => id));
   }
 

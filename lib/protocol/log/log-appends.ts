@@ -1,5 +1,5 @@
 /** What the `append` function of a region does: `AppendOperations` on warm writers. */
-import { CallDenied, FencelineError } from "../errors.ts";
+import { CallDenied, FencelineError, notReady } from "../errors.ts";
 import type { LedgerId, LogIncarnation, LogName, Region, SeqNum } from "../ids.ts";
 import type { LogConfig } from "../items.ts";
 import { recoverLedger } from "../ledger/recover-ledger.ts";
@@ -205,10 +205,7 @@ export class LogAppends implements AppendOperations {
   #elsewhere(log: LogIdentity) {
     const { elsewhere } = this.#router;
     if (elsewhere !== undefined) return elsewhere;
-    throw new FencelineError("not_ready", {
-      message: `log ${log.name}: this region reaches no other one, so no log can change its owner`,
-      sideEffects: "none",
-    });
+    throw notReady(`log ${log.name}: this region reaches no other one, so no log can change its owner`);
   }
 
   /** What takes longer goes on, and may yet come to pass, for the log that was found in time and no other. */

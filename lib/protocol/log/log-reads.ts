@@ -3,7 +3,7 @@
  * settler.
  */
 import { AssertionError } from "../assert.ts";
-import { FencelineError, unavailable } from "../errors.ts";
+import { FencelineError, unavailable, withSideEffects } from "../errors.ts";
 import type { LedgerId, LogName } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
@@ -151,8 +151,6 @@ async function withoutEffects<T>(read: () => Promise<T>): Promise<T> {
     if (!(error instanceof FencelineError)) {
       throw unavailable(error instanceof Error ? error.message : String(error), "none", error);
     }
-    if (error.sideEffects === "none") throw error;
-    const { message, retryable, details } = error;
-    throw new FencelineError(error.code, { message, retryable, details, sideEffects: "none", cause: error });
+    throw error.sideEffects === "none" ? error : withSideEffects(error, "none");
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The ack-time check, seen from its rarest side (placement section 2.6, point 6). An ensemble that the
+ * The ack-time check, seen from its rarest side. An ensemble that the
  * checker accepted has no ack quorum in too few regions, so enough acks are always enough regions; an entry
  * that waits for regions alone tells that some ensemble is not what it should be.
  */

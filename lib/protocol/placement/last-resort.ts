@@ -2,8 +2,8 @@
  * Quarantined bookies as a last resort: first without any, then with all, and then each that was used is
  * tried to be left out after all.
  *
- * L1 Another bookie to choose from never makes an answer impossible. So what is left in the answer is needed,
- *    given the rest of the answer.
+ * LS1 Another bookie to choose from never makes an answer impossible. So what is left in the answer is
+ *     needed, given the rest of the answer.
  */
 import type { BookieId } from "../ids.ts";
 import type { BookieAddress } from "../place.ts";

@@ -1,9 +1,9 @@
 /**
  * Racks of one region's copies, in the order in which these copies follow each other around the ring.
  *
- * K1 Counts by rack are as even as the racks' bookies allow (C2).
- * K2 Copies that follow each other, the last and the first too, stand in different racks wherever the counts
- *    permit it at all, that is, wherever no rack has more than half of the copies.
+ * RO1 Counts by rack are as even as the racks' bookies allow (RCT2).
+ * RO2 Copies that follow each other, the last and the first too, stand in different racks wherever the counts
+ *     permit it at all, that is, wherever no rack has more than half of the copies.
  */
 import { present } from "../assert.ts";
 import { waterFill } from "./region-counts.ts";

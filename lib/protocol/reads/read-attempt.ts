@@ -4,9 +4,9 @@
  * have waited for is no evidence.
  */
 import type { Clock } from "../clock.ts";
+import type { BookieHealth, Yardstick } from "./bookie-health.ts";
 import type { ClassLatency } from "./class-latency.ts";
 import { readLimits } from "./read-limits.ts";
-import type { ReplicaHealth, Yardstick } from "./replica-health.ts";
 
 export class ReadAttempt implements Yardstick {
   readonly usualMs: number | undefined;
@@ -18,7 +18,7 @@ export class ReadAttempt implements Yardstick {
 
   constructor(
     private readonly clock: Pick<Clock, "monotonicMs">,
-    private readonly health: ReplicaHealth,
+    private readonly health: BookieHealth,
     private readonly latencies: ClassLatency,
     /** Of plain reads from the same class, which health is measured by. */
     private readonly ofReads: ClassLatency = latencies,

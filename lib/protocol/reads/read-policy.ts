@@ -2,10 +2,10 @@
  * What one process knows about reading from bookies, and how it decides by it: whom to ask first, when to
  * hedge, when silence is long enough, what may be spent. One object serves every read of the process.
  *
- * P1 Hedges and probes never exceed what reads have earned (B = 5 %), whatever latencies do.
- * P2 Nothing here is older than it says: sketches empty themselves, averages fade, suspicion lapses (K1, H3,
- *    H4), so that a function thawed after an hour starts like a new one.
- * P3 No timer is ever left behind here; probes that hang are found out by the next read.
+ * RPL1 Hedges and probes never exceed what reads have earned (B = 5 %), whatever latencies do.
+ * RPL2 Nothing here is older than it says: sketches empty themselves, averages fade, suspicion lapses (LK1,
+ *      BH3, BH4), so that a function thawed after an hour starts like a new one.
+ * RPL3 No timer is ever left behind here; probes that hang are found out by the next read.
  */
 
 import { CallAbort } from "../call-abort.ts";
@@ -14,6 +14,7 @@ import { Age } from "../deadline.ts";
 import type { BookieId } from "../ids.ts";
 import type { BookieAddress, DistanceClass } from "../place.ts";
 import type { Random } from "../random.ts";
+import { type BookieHealth, BookieHealths } from "./bookie-health.ts";
 import type { CallKind } from "./call-kind.ts";
 import { ClassLatency } from "./class-latency.ts";
 import { distanceClass, distanceRank, type ReaderPlace } from "./distance.ts";
@@ -22,13 +23,14 @@ import { orderReplicas, type ReaderView, type ReplicaOrder } from "./order-repli
 import { ReadAttempt } from "./read-attempt.ts";
 import { ReadCounters } from "./read-counters.ts";
 import { readLimits } from "./read-limits.ts";
-import { ReplicaHealth } from "./replica-health.ts";
 import { hedgeBucket, retryBucket, type TokenBucket } from "./token-bucket.ts";
 
 export interface ReadPolicyPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly place: ReaderPlace;
+  /** What the process knows of bookies, if writes of the same process ask and observe, too. */
+  readonly health?: BookieHealths;
 }
 
 /** A request to a sidelined replica that no read waits for. */
@@ -51,13 +53,14 @@ export class ReadPolicy {
   readonly #place: ReaderPlace;
   readonly #view: ReaderView;
   readonly #classes = new Map<`${CallKind} ${DistanceClass}`, ClassLatency>();
-  readonly #replicas = new Map<BookieId, ReplicaHealth>();
+  readonly #bookies: BookieHealths;
   readonly #probes = new Map<BookieId, Probe>();
   readonly #delays = new Map<string, Delays>();
 
   constructor(ports: ReadPolicyPorts) {
     this.clock = ports.clock;
     this.#place = ports.place;
+    this.#bookies = ports.health ?? new BookieHealths(ports);
     this.hedgeBudget = hedgeBucket(ports.clock);
     this.retryBudget = retryBucket(ports.clock);
     this.#view = {
@@ -166,21 +169,16 @@ export class ReadPolicy {
     return latencies;
   }
 
-  health(bookie: BookieId): ReplicaHealth {
-    const known = this.#replicas.get(bookie);
-    if (known !== undefined) return known;
-    if (this.#replicas.size >= readLimits.replicasMax) this.#forgetIdlest();
-    const health = new ReplicaHealth(this.clock);
-    this.#replicas.set(bookie, health);
-    return health;
+  health(bookie: BookieId): BookieHealth {
+    return this.#bookies.of(bookie);
   }
 
   /** Bookies whose health is remembered. */
   get replicasKnown(): number {
-    return this.#replicas.size;
+    return this.#bookies.size;
   }
 
-  /** A probe has no timer of its own (P3). */
+  /** A probe has no timer of its own (RPL3). */
   #giveUpHungProbes(): void {
     for (const probe of this.#probes.values()) {
       if (probe.attempt.elapsedMs < probe.attempt.silenceMs) continue;
@@ -188,11 +186,5 @@ export class ReadPolicy {
       probe.attempt.timedOut();
       probe.abort.abort();
     }
-  }
-
-  #forgetIdlest(): void {
-    const idle = [...this.#replicas].filter(([, health]) => health.inFlight === 0);
-    idle.sort(([, one], [, other]) => one.updatedMs - other.updatedMs);
-    for (const [bookie] of idle.slice(0, readLimits.replicasMax / 2)) this.#replicas.delete(bookie);
   }
 }

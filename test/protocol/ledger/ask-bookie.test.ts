@@ -7,7 +7,7 @@ import { askBookie } from "../../../lib/protocol/ledger/ask-bookie.ts";
 import { createLedger } from "../../../lib/protocol/ledger/create-ledger.ts";
 import { knownBookies } from "../../../lib/protocol/ledger/new-copies.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
-import { quarantineRules } from "../../../lib/protocol/placement/quarantine.ts";
+import { quarantineRules } from "../../../lib/protocol/reads/bookie-health.ts";
 import { World } from "../../scenarios/world.ts";
 
 /** Ways in which a call gets no answer. */
@@ -26,7 +26,7 @@ async function world() {
   if (bookie === undefined) throw new Error("no bookie");
   const ask = (call: () => Promise<string>) =>
     w.run(askBookie(ports, { ledgerId: ledgerId(1), bookie, what: "a question", call }));
-  const isAvoided = () => ports.quarantine.has(bookie.id);
+  const isAvoided = () => ports.health.of(bookie.id).isQuarantined;
   /** One that failed a moment ago is avoided, too. */
   const isDoubted = () => knownBookies(ports).quarantined?.has(bookie.id) === true;
   return { w, ports, ask, isAvoided, isDoubted };

@@ -1,5 +1,5 @@
 /**
- * The ack-time check never binds on ensembles that the checker accepts, and does on others (2.6, point 6).
+ * The ack-time check never binds on ensembles that the checker accepts, and does on others.
  */
 import { expect, test } from "vitest";
 import { waitsForRegions } from "../../../lib/protocol/placement/ack-regions.ts";

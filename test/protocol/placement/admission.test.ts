@@ -1,4 +1,4 @@
-/** Which quorum sizes a log may have (placement sections 2.2 to 2.5, weaknesses W4 and W15). */
+/** Which quorum sizes a log may have: also what the best-known implementation gets wrong there. */
 import { describe, expect, test, vi } from "vitest";
 import { region } from "../../../lib/protocol/ids.ts";
 import { type Admission, admit, smallestAckQuorum } from "../../../lib/protocol/placement/admission.ts";
@@ -253,7 +253,7 @@ describe("survivor sets", () => {
   });
 });
 
-/** R, m, E = Qw; steady, degraded, one loss in place, R - m losses in place (table 2.4). */
+/** R, m, E = Qw; steady, degraded, one loss in place, R - m losses in place. */
 const bands = [
   [3, 2, 15, 6, 9, 10, 10],
   [3, 2, 6, 3, 4, 4, 4],

@@ -1,4 +1,4 @@
-/** Placing a new ensemble (placement sections 2.1 to 2.3 and 2.6). */
+/** Placing a new ensemble. */
 import { describe, expect, test, vi } from "vitest";
 import { bookieId, type Region, region } from "../../../lib/protocol/ids.ts";
 import type { RegionState } from "../../../lib/protocol/place.ts";

@@ -1,7 +1,7 @@
 /**
  * Random uneven topologies, admitted sizes, barred bookies; a new ensemble on each, then bookies that fail
  * or a region that drains. Every outcome is judged here by other means than the placer's: windows are
- * counted afresh, and what can be placed at all is what section 2.3's formulas say.
+ * counted afresh, and what can be placed at all follows from formulas.
  */
 import { type BookieId, ledgerId, type Region, region } from "../../../lib/protocol/ids.ts";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";
@@ -25,9 +25,9 @@ export interface CaseCounts {
   striped: number;
   degraded: number;
   withQuarantined: number;
-  /** Refused where section 2.3 says that nothing can be placed. */
+  /** Refused where the formulas say that nothing can be placed. */
   refused: number;
-  /** Refused with E > Qw where 2.3 neither promises an ensemble nor rules one out. */
+  /** Refused with E > Qw where the formulas neither promise an ensemble nor rule one out. */
   undecided: number;
   replaced: number;
   replacementsRefused: number;
@@ -127,7 +127,7 @@ function usableOf(request: EnsembleRequest): BookieAddress[] {
   );
 }
 
-/** Section 2.3: with E = Qw exact; with E > Qw what is sure, and what averages rule out. */
+/** What the formulas say: with E = Qw exact; with E > Qw what is sure, and what averages rule out. */
 function promisedBy(sizes: Replication, capacities: readonly number[]): "certain" | "impossible" | "open" {
   const { ensembleSize, writeQuorum, ackQuorum, minRegions } = sizes;
   const total = capacities.reduce((sum, capacity) => sum + capacity, 0);
@@ -140,7 +140,7 @@ function promisedBy(sizes: Replication, capacities: readonly number[]): "certain
   return capacities.filter((capacity) => capacity >= each).length >= minRegions ? "certain" : "open";
 }
 
-/** 2.3's formula: the most bookies of which no m - 1 regions have more than `bound`. */
+/** The most bookies of which no m - 1 regions have more than `bound`. */
 function largestEnsemble(capacities: readonly number[], bound: number, minRegions: number): number {
   const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
   const top = (values: readonly number[], many: number) =>

@@ -1,4 +1,4 @@
-/** Over many ledgers each region's, each rack's and each bookie's share is even (placement section 2.6). */
+/** Over many ledgers each region's, each rack's and each bookie's share is even. */
 import { expect, test, vi } from "vitest";
 import { region } from "../../../lib/protocol/ids.ts";
 import { placeEnsemble } from "../../../lib/protocol/placement/place-ensemble.ts";

@@ -1,6 +1,6 @@
 /**
- * Facts from the best-known implementation's own tests (placement section 3), run here where the exact rule
- * agrees with them. Where it does not, or where there is nothing of the kind here, the reason stands beside
+ * Facts from the best-known implementation's own tests, numbered here, and run where the exact rule agrees
+ * with them. Where it does not, or where there is nothing of the kind here, the reason stands beside
  * the number, with what happens instead where that is placement's matter. D is the unknown region.
  */
 import { describe, expect, test } from "vitest";
@@ -264,7 +264,7 @@ const others: Readonly<Record<string, Other>> = {
   ...Object.fromEntries([1, 2, 3, 5, 6, 7].map((n) => [`S${n}`, { reason: speculation }])),
 };
 
-/** All that section 3 has, save those it leaves out. */
+/** All numbers. */
 const numbers = [
   ..."P1 P2 P3 P5 P6 P7 P9 P10 P11 P13 P14 P15 P17 P18 P19 P21 P22 P23 P25 P26 P27 P29 P30 P31 P33".split(
     " ",
@@ -285,7 +285,7 @@ describe("vectors that do not", () => {
   test.each(differing)("%s: %s", (_, __, instead) => instead());
 });
 
-test("each vector of section 3 either runs, or has a reason not to, and not both", () => {
+test("each vector either runs, or has a reason not to, and not both", () => {
   expect([...Object.keys(agreeing), ...Object.keys(others)].sort()).toEqual([...numbers].sort());
   expect(Object.keys(agreeing)).toHaveLength(25);
   for (const [number, { reason }] of Object.entries(others))

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { BookieHealth } from "../../../lib/protocol/reads/bookie-health.ts";
 import { ClassLatency } from "../../../lib/protocol/reads/class-latency.ts";
 import { ReadAttempt } from "../../../lib/protocol/reads/read-attempt.ts";
 import { readLimits } from "../../../lib/protocol/reads/read-limits.ts";
-import { ReplicaHealth } from "../../../lib/protocol/reads/replica-health.ts";
 
 class HandClock {
   ms = 0;
@@ -10,10 +10,12 @@ class HandClock {
   monotonicMs = () => this.ms;
 }
 
+const random = { uint32: () => 1 };
+
 function setUp() {
   const clock = new HandClock();
   const latencies = new ClassLatency(clock);
-  const health = new ReplicaHealth(clock);
+  const health = new BookieHealth({ clock, random });
   /** A request that ends so many ms later. */
   const request = (endMs: number, end: (attempt: ReadAttempt) => void, of = health) => {
     const attempt = new ReadAttempt(clock, of, latencies);
@@ -68,7 +70,7 @@ describe("how an attempt ends is evidence", () => {
   function withSuspect() {
     const made = setUp();
     made.answered(250, 10);
-    const suspect = new ReplicaHealth(made.clock);
+    const suspect = new BookieHealth({ clock: made.clock, random });
     made.request(readLimits.attemptTimeoutMs, (attempt) => attempt.timedOut(), suspect);
     return { ...made, suspect };
   }

@@ -350,7 +350,7 @@ describe("a segment without an entry", () => {
   });
 });
 
-describe("two regions (design section 4)", () => {
+describe("two regions", () => {
   /** P in the east owns the log; Q in the west forwards to it. */
   async function ownedByEast() {
     const w = await LogWorld.make({ leases: true, forwarding: true });

@@ -113,7 +113,7 @@ test("33b: stale answers that name replaced segments in turn do not send a reade
   expect(turn).toBeLessThan(5);
 });
 
-test("design section 3: who asks after its creation finds a log, also beside one who asked before", async () => {
+test("who asks after its creation finds a log, also beside one who asked before", async () => {
   const w = await LogWorld.make();
   const late = logName("late");
   const t = w.client("T", "north");
@@ -132,7 +132,7 @@ test("design section 3: who asks after its creation finds a log, also beside one
   expect(await w.run(reading)).toMatchObject({ tail: 0, upToDate: true });
 });
 
-test("design section 8: the segments of a log are those of its present life", async () => {
+test("the segments of a log are those of its present life", async () => {
   const w = await LogWorld.make();
   const t = w.client("T", "north");
   await w.client("P").append("old");

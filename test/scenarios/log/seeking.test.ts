@@ -38,7 +38,7 @@ interface How {
   readonly rolls: boolean;
 }
 
-describe.each(["strong", "local"] as const)("design section 5: a %s seek skips nothing", (consistency) => {
+describe.each(["strong", "local"] as const)("a %s seek skips nothing", (consistency) => {
   test.each([
     ["behind the last record's entry", false, dlsn(1, 1, 0)],
     ["the same, and the segment is rolled", true, dlsn(1, 1, 0)],

@@ -1,5 +1,5 @@
 /** What an append is told when it could not be acknowledged. */
-import { FencelineError } from "../../errors.ts";
+import { FencelineError, withSideEffects } from "../../errors.ts";
 import type { Region, SeqNum } from "../../ids.ts";
 import type { AppendRequest } from "../operations.ts";
 import { appendLimits } from "../records/append-limits.ts";
@@ -11,8 +11,7 @@ import type { PendingAppend } from "./pending-append.ts";
  * nothing.
  */
 export function withoutEffect(cause: FencelineError): FencelineError {
-  const { message, retryable, details } = cause;
-  return new FencelineError(cause.code, { message, retryable, details, sideEffects: "none", cause });
+  return withSideEffects(cause, "none");
 }
 
 /** It may be recorded. Names the regions that answered, as far as the cause knows. */

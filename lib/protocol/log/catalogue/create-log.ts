@@ -1,9 +1,9 @@
 /**
- * Creates a log (design section 3): the log item of a random incarnation first, then the name by
+ * Creates a log: the log item of a random incarnation first, then the name by
  * put-if-absent, which is the election; then the directory, before anybody is answered. Whoever finds the
  * name taken repairs the directory entry, should the winner have died before it.
  */
-import { FencelineError } from "../../errors.ts";
+import { FencelineError, notReady } from "../../errors.ts";
 import { type LogIncarnation, type LogName, newLogIncarnation, type Region } from "../../ids.ts";
 import { directoryKey, type LogConfig, type LogItem, logKey, logNameKey } from "../../items.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
@@ -50,10 +50,8 @@ export async function createLog(
       return { created: true, description: describe(item), warnings };
     }
   }
-  throw new FencelineError("not_ready", {
-    message: `log ${JSON.stringify(name)}: its name kept changing while it was created; try again`,
-    sideEffects: "possible",
-  });
+  const message = `log ${JSON.stringify(name)}: its name kept changing while it was created; try again`;
+  throw notReady(message, undefined, { sideEffects: "possible" });
 }
 
 /** As its item has it, which does not say whether the log has an end. */
@@ -90,8 +88,7 @@ async function existing(
   },
 ): Promise<LogCreation> {
   if (found.state !== "active") {
-    const name = JSON.stringify(found.name);
-    throw new FencelineError("not_ready", { message: `log ${name} is being deleted; create it again later` });
+    throw notReady(`log ${JSON.stringify(found.name)} is being deleted; create it again later`);
   }
   refuseDifferences(found, asked.config, asked.preferred);
   await listInDirectory(ports, found.name, "if missing");
@@ -120,9 +117,7 @@ async function putLog(
     current === undefined ? { kind: "write", item } : { kind: "keep" },
   );
   if (wrote) return item;
-  throw new FencelineError("not_ready", {
-    message: "a random log incarnation was in use: the random port repeats itself",
-  });
+  throw notReady("a random log incarnation was in use: the random port repeats itself");
 }
 
 /**

@@ -93,12 +93,22 @@ export async function findLog(
   name: LogName,
   consistency: Consistency = "stale",
 ): Promise<LogItem> {
-  const named = (await read(metadata, logNameKey(name), consistency))?.item;
-  const log =
-    named?.kind === "log-name" ? (await read(metadata, logKey(named.log), consistency))?.item : undefined;
-  if (log?.kind === "log" && log.state === "active") return log;
+  const log = await namedLog(metadata, name, consistency);
+  if (log?.state === "active") return log;
   if (consistency === "stale") return await findLog(metadata, name, "consistent");
   throw logNotFound({ name });
+}
+
+/** The same in any state: a log that is being deleted keeps its name until the end. */
+export async function namedLog(
+  metadata: MetadataStore,
+  name: LogName,
+  consistency: Consistency = "consistent",
+): Promise<LogItem | undefined> {
+  const named = (await read(metadata, logNameKey(name), consistency))?.item;
+  if (named?.kind !== "log-name") return undefined;
+  const log = (await read(metadata, logKey(named.log), consistency))?.item;
+  return log?.kind === "log" ? log : undefined;
 }
 
 async function read(

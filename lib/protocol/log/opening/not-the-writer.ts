@@ -1,5 +1,5 @@
 /** Why a process does not write to a log: another process of its region, or another region, does. */
-import { FencelineError } from "../../errors.ts";
+import { FencelineError, notReady } from "../../errors.ts";
 import type { Region } from "../../ids.ts";
 
 /** Another process of this region holds the lease. */
@@ -21,8 +21,5 @@ export function notOwnedHere(logName: string, owner: Region, lives = false): Fen
 
 /** Only the writer of the last segment settles a tail: a control entry is not worth another segment. */
 export function notOwner(logName: string): FencelineError {
-  return new FencelineError("not_ready", {
-    message: `log ${logName}: this process does not write to the last segment any more`,
-    sideEffects: "none",
-  });
+  return notReady(`log ${logName}: this process does not write to the last segment any more`);
 }

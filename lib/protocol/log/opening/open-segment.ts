@@ -8,8 +8,9 @@
  *         v
  *     start a segment there (24 to 27) ──lost──> pause, query again
  */
+
 import { Age } from "../../deadline.ts";
-import { FencelineError } from "../../errors.ts";
+import { FencelineError, notReady } from "../../errors.ts";
 import type { BookieId, LedgerId, Region, SeqNum } from "../../ids.ts";
 import { logKey } from "../../items.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
@@ -76,10 +77,8 @@ export async function openSegment(
     if (start.kind === "started") return start.segment;
     reason = start.reason;
   }
-  throw new FencelineError("not_ready", {
-    message: `log ${log.name}: no segment could be opened (${reason || "out of time"}); try again`,
-    details: { phase: "opening" },
-  });
+  const why = reason || "out of time";
+  throw notReady(`log ${log.name}: no segment could be opened (${why}); try again`, "opening");
 }
 
 /** Why there is no place, for the error. */

@@ -6,7 +6,7 @@
  */
 import { Age } from "../../deadline.ts";
 import { NO_ENTRY, nextEntry } from "../../ids.ts";
-import { ledgerKey, segmentKey, type Version } from "../../items.ts";
+import { isSameVersion, ledgerKey, segmentKey } from "../../items.ts";
 import type { LedgerTail } from "../../lease.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { beforeSegment } from "../chain/segment-end.ts";
@@ -59,11 +59,7 @@ type ResumedSegment = Pick<OpenedSegment, "first" | "item" | "ledger">;
 
 function isSame(known: OpenedSegment | undefined, tail: LedgerTail): known is OpenedSegment {
   if (known === undefined || known.ledger.item.ledgerId !== tail.ledgerId) return false;
-  return sameVersion(known.ledger.version, tail.ledgerVersion);
-}
-
-function sameVersion(one: Version, other: Version): boolean {
-  return one.revision === other.revision && one.token === other.token;
+  return isSameVersion(known.ledger.version, tail.ledgerVersion);
 }
 
 async function readSegment(

@@ -71,7 +71,7 @@ export class OwnerCalls {
     const isSilent = await this.detector.isSilent(log, owner);
     if (isSilent) {
       const there = this.ports.topology.bookies().filter(({ place }) => place.region === owner);
-      for (const { id } of there) this.ports.quarantine.silent(id);
+      for (const { id } of there) this.ports.health.of(id).keptWaiting();
     }
     return isSilent;
   }

@@ -6,22 +6,22 @@
  *     CLOSED ──named: left; unnamed: DELETED
  *     DELETED ──entries collected ──seal age──> fences, seal and metadata collected, the listing last
  *
- * J1 Only old ledgers are judged. A younger one may be on its way into its log.
- * J2 A writer is gone if its lease was not left clean, and expired long ago. A clean lease that names the
- *    ledger is an idle log's, and in health; so is one that is held. Without the lease table nothing is
- *    known.
+ * AL1 Only old ledgers are judged. A younger one may be on its way into its log.
+ * AL2 A writer is gone if its lease was not left clean, and expired long ago. A clean lease that names the
+ *     ledger is an idle log's, and in health; so is one that is held. Without the lease table nothing is
+ *     known.
  */
 import type { LogIncarnation } from "../../ids.ts";
-import { type LedgerListing, ledgerKey, ledgerListingKey, logKey, segmentKey } from "../../items.ts";
+import { type LedgerListing, ledgerKey, ledgerListingKey, logKey } from "../../items.ts";
 import { sweepEntries, sweepSeal } from "../../ledger/collect-ledger.ts";
 import { recoverLedger } from "../../ledger/recover-ledger.ts";
-import type { LedgerMetadata, LedgerOrigin } from "../../ledger-metadata.ts";
+import type { LedgerMetadata } from "../../ledger-metadata.ts";
 import { limits } from "../../limits.ts";
 import { removeItem, updateItem } from "../../update-item.ts";
 import { within } from "../../waiting.ts";
 import type { LogPorts } from "../log-ports.ts";
 import { auditLimits } from "./audit-limits.ts";
-import { collectUnnamed } from "./collect-unnamed.ts";
+import { collectUnnamed, isNamed } from "./collect-unnamed.ts";
 import { finishDeletion } from "./delete-log.ts";
 
 export type LedgerVerdict =
@@ -39,11 +39,11 @@ export type LedgerVerdict =
 
 /** Throws what recovery, the passes and the ports throw. */
 export async function auditLedger(ports: LogPorts, listing: LedgerListing): Promise<LedgerVerdict> {
-  if (ports.clock.nowMs() - listing.createdAtMs < auditLimits.ageMs) return "young"; // J1
+  if (ports.clock.nowMs() - listing.createdAtMs < auditLimits.ageMs) return "young"; // AL1
   const item = (await ports.metadata.get(ledgerKey(listing.ledgerId), "consistent"))?.item;
   if (item?.kind !== "ledger") return await forget(ports, listing);
   if (item.state === "DELETED") return await sweep(ports, listing);
-  if (item.origin === undefined || !(await isNamed(ports, item, item.origin))) {
+  if (item.origin === undefined || !(await isNamed(ports.metadata, item.ledgerId, item.origin))) {
     return (await collectUnnamed(ports, item.ledgerId)) === "collected" ? "collected" : "healthy";
   }
   if (await isDeleting(ports, item.origin.log)) {
@@ -83,22 +83,12 @@ async function sweep(ports: LogPorts, listing: LedgerListing): Promise<LedgerVer
   return answer.kind === "swept" ? await forget(ports, listing) : "later";
 }
 
-async function isNamed(
-  ports: LogPorts,
-  { ledgerId }: LedgerMetadata,
-  origin: LedgerOrigin,
-): Promise<boolean> {
-  const key = segmentKey(origin.log, origin.firstSeqNum);
-  const item = (await ports.metadata.get(key, "consistent"))?.item;
-  return item?.kind === "segment" && item.ledgerId === ledgerId;
-}
-
 async function isDeleting(ports: LogPorts, log: LogIncarnation): Promise<boolean> {
   const item = (await ports.metadata.get(logKey(log), "consistent"))?.item;
   return item?.kind === "log" && item.state === "deleting";
 }
 
-/** J2. */
+/** AL2. */
 async function writerOf(
   ports: LogPorts,
   { ledgerId }: LedgerMetadata,

@@ -6,14 +6,14 @@
  *     END, check ──> deleting ──> each segment: recover, DELETED, remove item ──> directory entry, name
  *                        └──> answer
  *
- * X1 Nothing is taken away unless the log item, read consistently, says "deleting"; it says so only behind an
- *    END that passed its check. Whoever opens the log from then on finds the END or fails the check.
- * X2 The END and the log item stay: an opener that froze before its put must lose against the END, or find in
- *    its check that the log is gone (T08). What such a zombie puts meanwhile the next pass removes.
- * X3 The name is released last and only while it names this incarnation: it is what a repeated call finds the
- *    log by. A name that was created again is another log's.
- * X4 The directory entry goes before the name, and only as it was when the name did not name another log: who
- *    creates the name again writes the entry afresh.
+ * DLG1 Nothing is taken away unless the log item, read consistently, says "deleting"; it says so only behind
+ *      an END that passed its check. Whoever opens the log from then on finds the END or fails the check.
+ * DLG2 The END and the log item stay: an opener that froze before its put must lose against the END, or find
+ *      in its check that the log is gone (T08). What such a zombie puts meanwhile the next pass removes.
+ * DLG3 The name is released last and only while it names this incarnation: it is what a repeated call finds
+ *      the log by. A name that was created again is another log's.
+ * DLG4 The directory entry goes before the name, and only as it was when the name did not name another log:
+ *      who creates the name again writes the entry afresh.
  */
 import { AssertionError, assert } from "../../assert.ts";
 import { FencelineError, hasCode, unavailable } from "../../errors.ts";
@@ -22,7 +22,7 @@ import { directoryKey, type Item, type LogItem, logKey, logNameKey } from "../..
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { limits } from "../../limits.ts";
 import { removeItem, updateItem } from "../../update-item.ts";
-import type { Ask } from "../catalogue/log-names.ts";
+import { type Ask, namedLog } from "../catalogue/log-names.ts";
 import { removeFromChain } from "../chain/remove-from-chain.ts";
 import { allItems } from "../chain/segments.ts";
 import { logNotFound } from "../log-identity.ts";
@@ -41,12 +41,13 @@ export async function deleteLog(
   ask: Ask,
   only?: LogIncarnation,
 ): Promise<DeletionAnswer> {
-  const log = await ask(() => findInAnyState(ports, name));
+  const log = await ask(() => namedLog(ports.metadata, name));
+  if (log === undefined) throw logNotFound({ name });
   if (only !== undefined && log.log !== only) throw anotherLife(name, log.log, only);
   await startDeletion(ports, log);
   try {
     const pass = await finishDeletion(ports, log.log);
-    assert(pass !== "kept", "X1: a log that is being deleted is never active again");
+    assert(pass !== "kept", "DLG1: a log that is being deleted is never active again");
     return pass;
   } catch (error) {
     if (error instanceof AssertionError) throw error;
@@ -55,7 +56,7 @@ export async function deleteLog(
 }
 
 /**
- * One pass over what a deletion leaves behind: bounded, and worth repeating long after the first (X2). Also
+ * One pass over what a deletion leaves behind: bounded, and worth repeating long after the first (DLG2). Also
  * for a log whose name was released. "kept": the log item does not say "deleting", and nothing was touched.
  */
 export async function finishDeletion(
@@ -63,30 +64,16 @@ export async function finishDeletion(
   id: LogIncarnation,
 ): Promise<DeletionAnswer | "kept"> {
   const item = (await ports.metadata.get(logKey(id), "consistent"))?.item;
-  if (item?.kind !== "log" || item.state !== "deleting") return "kept"; // X1
+  if (item?.kind !== "log" || item.state !== "deleting") return "kept"; // DLG1
   const chain = await allItems(ports.metadata, id, "consistent");
-  const segments = chain.filter((one) => one.kind === "segment"); // X2
+  const segments = chain.filter((one) => one.kind === "segment"); // DLG2
   const pass = segments.slice(0, limits.removalsMax);
   const { failed } = await removeFromChain(ports, id, pass);
   if (failed.length > 0 || pass.length < segments.length) return "deleting";
   await leaveDirectory(ports, item);
-  await removeItem(ports, logNameKey(item.name), (named) => names(named.item, id)); // X3
+  await removeItem(ports, logNameKey(item.name), (named) => names(named.item, id)); // DLG3
   ports.trace.emit({ event: "log-deleted", log: id });
   return "deleted";
-}
-
-/** The log item as the name finds it, active or on its way out. */
-async function findInAnyState(ports: LedgerPorts, name: LogName): Promise<LogItem> {
-  const { metadata } = ports;
-  try {
-    const named = (await metadata.get(logNameKey(name), "consistent"))?.item;
-    const item =
-      named?.kind === "log-name" ? (await metadata.get(logKey(named.log), "consistent"))?.item : undefined;
-    if (item?.kind === "log") return item;
-  } catch (error) {
-    throw unavailable(`log ${name}: its name could not be looked up`, "none", error);
-  }
-  throw logNotFound({ name });
 }
 
 /** The same code as for a name without a log: for whom asked, the deletion has happened or never will. */
@@ -98,7 +85,7 @@ function anotherLife(name: LogName, present: LogIncarnation, only: LogIncarnatio
   });
 }
 
-/** X1. Also where another deleter has come so far, or further. */
+/** DLG1. Also where another deleter has come so far, or further. */
 async function startDeletion(ports: LedgerPorts, log: LogItem): Promise<void> {
   if (log.state === "deleting") return;
   try {
@@ -119,7 +106,7 @@ async function startDeletion(ports: LedgerPorts, log: LogItem): Promise<void> {
 
 const names = (item: Item, log: LogIncarnation): boolean => item.kind === "log-name" && item.log === log;
 
-/** X4 */
+/** DLG4 */
 async function leaveDirectory(ports: LedgerPorts, { name, log }: LogItem): Promise<void> {
   const { metadata } = ports;
   let failure: unknown;

@@ -267,7 +267,7 @@ describe("rolling and capacity", () => {
 
   test("an opening that hangs is answered not_ready; a later append goes through", async () => {
     const w = await LogWorld.make();
-    const stuck = w.faults.hold({ client: "P", port: "metadata", call: "write" }, "before", 3);
+    const stuck = w.faults.hold({ client: "P", port: "metadata", call: "write" }, "before");
     const p = w.client("P");
     const started = w.world.clock.nowMs();
     const error = await w.run(failure(p.sendingBatch(["p"])));

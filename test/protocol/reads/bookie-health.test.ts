@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { BookieHealth, type Yardstick } from "../../../lib/protocol/reads/bookie-health.ts";
 import { readLimits } from "../../../lib/protocol/reads/read-limits.ts";
-import { ReplicaHealth, type Yardstick } from "../../../lib/protocol/reads/replica-health.ts";
 
 class HandClock {
   ms = 0;
@@ -8,21 +8,22 @@ class HandClock {
   monotonicMs = () => this.ms;
 }
 
+const random = { uint32: () => 1 };
 const yardstick: Yardstick = { usualMs: 30, lateMs: 70, silenceMs: 400 };
 
-function replica(): { clock: HandClock; health: ReplicaHealth } {
+function replica(): { clock: HandClock; health: BookieHealth } {
   const clock = new HandClock();
-  return { clock, health: new ReplicaHealth(clock) };
+  return { clock, health: new BookieHealth({ clock, random }) };
 }
 
 /** A replica that has answered as its class does. */
-function proven(): { clock: HandClock; health: ReplicaHealth } {
+function proven(): { clock: HandClock; health: BookieHealth } {
   const made = replica();
   for (let answer = 0; answer < 100; answer++) made.health.answered(30, yardstick);
   return made;
 }
 
-function suspect(): { clock: HandClock; health: ReplicaHealth } {
+function suspect(): { clock: HandClock; health: BookieHealth } {
   const made = proven();
   for (let failure = 0; failure < 3; failure++) made.health.failed(yardstick);
   return made;
@@ -77,7 +78,7 @@ describe("suspicion", () => {
     expect(health.averageMs).toBeCloseTo(30);
   });
 
-  test("slow answers never make a suspect (H1)", () => {
+  test("slow answers never make a suspect (BH1)", () => {
     const { health } = proven();
     for (let answer = 0; answer < 1_000; answer++) health.answered(900, yardstick);
     expect(health.isSuspect).toBe(false);
@@ -143,7 +144,7 @@ describe("clearing a suspect", () => {
     expect(clear()).toBe(3);
   });
 
-  test("without news one read is let through on trial after ten seconds, and only one (H4)", () => {
+  test("without news one read is let through on trial after ten seconds, and only one (BH4)", () => {
     const { clock, health } = suspect();
     clock.ms += readLimits.suspicionMs - 1;
     expect(health.isSuspect).toBe(true);
@@ -155,7 +156,7 @@ describe("clearing a suspect", () => {
     expect(health.isSuspect).toBe(false);
   });
 
-  test("suspicion a minute old is dropped for good (H4)", () => {
+  test("suspicion a minute old is dropped for good (BH4)", () => {
     const { clock, health } = suspect();
     clock.ms += readLimits.suspicionMaxMs;
     health.sent();
@@ -191,7 +192,7 @@ describe("prediction", () => {
     expect(health.predictedMs(30, 400)).toBeGreaterThan(2.5 * before);
   });
 
-  test("an error counts as a long wait: who fails fast does not look fast (H2)", () => {
+  test("an error counts as a long wait: who fails fast does not look fast (BH2)", () => {
     const { health } = proven();
     const before = health.predictedMs(30, 400);
     health.failed(yardstick);
@@ -201,7 +202,7 @@ describe("prediction", () => {
     expect(health.predictedMs(30, 400)).toBeGreaterThanOrEqual(yardstick.silenceMs);
   });
 
-  test("fades towards the class while nothing is heard, so that nobody is shunned for long (H3)", () => {
+  test("fades towards the class while nothing is heard, so that nobody is shunned for long (BH3)", () => {
     const { clock, health } = proven();
     for (let answer = 0; answer < 100; answer++) health.answered(300, yardstick);
     const slow = health.predictedMs(30, 400);
@@ -219,7 +220,7 @@ describe("prediction", () => {
     expect(health.predictedMs(30, 400)).toBeLessThan(60);
   });
 
-  test("what makes a suspect does not fade (H3)", () => {
+  test("what makes a suspect does not fade (BH3)", () => {
     const { clock, health } = suspect();
     clock.ms += readLimits.suspicionMs - 1;
     expect(health.predictedMs(30, 400)).toBeGreaterThanOrEqual(yardstick.silenceMs);
