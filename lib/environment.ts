@@ -1,5 +1,5 @@
 /**
- * What a deployed function is told of its deployment: the one contract between the infrastructure, which
+ * What a deployed function knows of its deployment: the one contract between the infrastructure, which
  * writes these variables, and the functions, which read them. Nothing else is read from the environment, save
  * what Lambda and the SDK define themselves (AWS_REGION, AWS_ENDPOINT_URL and the like).
  *
@@ -44,7 +44,7 @@ export interface BookieEntry {
   readonly region: string;
   /** Availability zone id, or any other name of what fails together. */
   readonly rack: string;
-  /** Name of its Lambda function in its region: the one that whoever is told this may call. */
+  /** Name of its Lambda function in its region: the one that a function with these settings may call. */
   readonly functionName: string;
 }
 
