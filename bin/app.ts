@@ -28,7 +28,7 @@ async function main(): Promise<void> {
   app.synth();
 }
 
-/** Where the roles that the bootstrap made may not be assumed, whoever deploys uses what rights they have. */
+/** Where the roles that the bootstrap made may not be assumed, the deployment uses the caller's rights. */
 function ownCredentials(): boolean {
   return process.env.FENCELINE_CDK_ROLES === "none";
 }

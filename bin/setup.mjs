@@ -106,7 +106,7 @@ function wantedStamp(scope) {
   return `${hash.digest("hex")} ${process.platform} ${process.arch}${suffix}\n`;
 }
 
-/** `npm ci` begins by emptying node_modules: through a link that is the folder of whoever made it. */
+/** `npm ci` begins by emptying node_modules: through a link that is another checkout's folder. */
 function refuseLinkedModules() {
   if (!isLink(modules)) return;
   throw new SetupError(

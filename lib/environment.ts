@@ -1,14 +1,13 @@
 /**
- * What a deployed function is told of its deployment: the one contract between the infrastructure, which
+ * What a deployed function knows of its deployment: the one contract between the infrastructure, which
  * writes these variables, and the functions, which read them. Nothing else is read from the environment, save
  * what Lambda and the SDK define themselves (AWS_REGION, AWS_ENDPOINT_URL and the like).
  *
- * E1 What is written here is read here: `…Variables` and `read…` are each other's inverse.
- *    Its custom resources: one whose ServiceToken is a bookie function marks that bookie's new bucket; one
- *    whose ServiceToken is an `auditor` function then registers its region's bookies. Both act on Create
- *    alone.
- * E2 A function with a variable that is missing or wrong does not start; the error names it and what is
- *    allowed.
+ * EV1 What is written here is read here: `…Variables` and `read…` are each other's inverse. Its custom
+ *     resources: one whose ServiceToken is a bookie function marks that bookie's new bucket; one whose
+ *     ServiceToken is an `auditor` function then registers its region's bookies. Both act on Create alone.
+ * EV2 A function with a variable that is missing or wrong does not start; the error names it and what is
+ *     allowed.
  */
 import {
   EnvironmentError,
@@ -45,7 +44,7 @@ export interface BookieEntry {
   readonly region: string;
   /** Availability zone id, or any other name of what fails together. */
   readonly rack: string;
-  /** Name of its Lambda function in its region: the one that whoever is told this may call. */
+  /** Name of its Lambda function in its region: the one that a function with these settings may call. */
   readonly functionName: string;
 }
 
@@ -234,7 +233,7 @@ function readReplication(given: GivenVariables): ReplicationEntry {
   };
 }
 
-/** E1: what the functions would refuse is refused when it is written. */
+/** EV1: what the functions would refuse is refused when it is written. */
 function checked(read: (given: GivenVariables) => unknown, variables: Variables): Variables {
   read(variables);
   return variables;

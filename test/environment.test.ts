@@ -1,4 +1,4 @@
-/** The variables that the infrastructure writes and the functions read (E1, E2). */
+/** The variables that the infrastructure writes and the functions read (EV1, EV2). */
 import { describe, expect, it } from "vitest";
 import {
   type BookieSettings,
@@ -34,7 +34,7 @@ const bookie: BookieSettings = {
 };
 
 describe("the environment of the functions", () => {
-  it("E1: what is written is what is read", () => {
+  it("EV1: what is written is what is read", () => {
     expect(readRegionSettings(regionVariables(settings))).toEqual(settings);
     const strong = { table: "m", mode: "strong", replicas: ["a", "b"], witnessRegion: "c" } as const;
     const other = { ...settings, metadata: strong };
@@ -42,7 +42,7 @@ describe("the environment of the functions", () => {
     expect(readBookieSettings(bookieVariables(bookie))).toEqual(bookie);
   });
 
-  it("E1: what would not be read is not written", () => {
+  it("EV1: what would not be read is not written", () => {
     const noHome = { ...settings, metadata: { ...settings.metadata, homeRegion: "" } };
     expect(() => regionVariables(noHome)).toThrow(EnvironmentError);
     expect(() => regionVariables({ ...settings, bookies: [] })).toThrow("FENCELINE_BOOKIES");
@@ -67,7 +67,7 @@ describe("the environment of the functions", () => {
     ["FENCELINE_DEFAULT_REPLICATION", '{"ensembleSize":0}', "ensembleSize to be an integer from 1 on"],
     ["FENCELINE_LEASE_TABLE", "", "not empty"],
     ["FENCELINE_READS", "often", "one of buffered, stream"],
-  ])("E2: %s = %s is refused, with what is allowed", (name, value, words) => {
+  ])("EV2: %s = %s is refused, with what is allowed", (name, value, words) => {
     const given = { ...regionVariables(settings), [name]: value };
     expect(() => readRegionSettings(given)).toThrow(EnvironmentError);
     expect(() => readRegionSettings(given)).toThrow(name === "FENCELINE_BOOKIES" ? words : name);

@@ -2,8 +2,8 @@
  * Which problems a route may answer with: the one table that the routes declare theirs from, the OpenAPI
  * document lists them from, and each failure of a handler is looked up in.
  *
- * P1 A handler's failure with a code that its route does not declare is answered all the same, and reported
- *    to `onUndeclared`: the table is wrong then.
+ * RP1 A handler's failure with a code that its route does not declare is answered all the same, and reported
+ *     to `onUndeclared`: the table is wrong then.
  */
 import { type ProblemCode, problemStatus } from "./problem.ts";
 

@@ -2,8 +2,8 @@
  * Routes: what each takes and answers is declared once, and both the checks of its requests and the OpenAPI
  * document are made from that.
  *
- * R1 A handler sees a request only as the route's schemas let it through. Query, path and headers are checked
- *    in this order; the answer names the first that is refused.
+ * RT1 A handler sees a request only as the route's schemas let it through. Query, path and headers are
+ *     checked in this order; the answer names the first that is refused.
  */
 import { Hono } from "hono";
 import type { TypedResponse } from "hono/types";
@@ -44,7 +44,7 @@ export interface Route<R extends RequestSchemas = RequestSchemas, A extends Rout
   /** Names the operation in OpenAPI, and so in clients that are generated from it. */
   readonly id: string;
   readonly summary: string;
-  /** What it may fail with (P1). */
+  /** What it may fail with (RP1). */
   readonly problems: readonly ProblemCode[];
   /** Made at the first request of the route. */
   readonly request: () => R;
@@ -100,14 +100,14 @@ export class ApiApp extends Hono<ApiEnv> {
         return await handler(c, checked(declared.request(), c));
       } catch (error) {
         const code = codeOf(error);
-        if (!declared.problems.includes(code)) this.onUndeclared(declared, code); // P1
+        if (!declared.problems.includes(code)) this.onUndeclared(declared, code); // RP1
         throw error;
       }
     });
   }
 }
 
-/** R1. Throws `invalid_request`. */
+/** RT1. Throws `invalid_request`. */
 function checked<R extends RequestSchemas>({ query, params, headers }: R, c: ApiContext): Given<R> {
   return {
     ...(query && { query: checkedPart("query", query, queryOf(c)) }),

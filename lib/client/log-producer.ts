@@ -2,17 +2,17 @@
  * Appends to a log as a producer: each batch is in the log once and behind the one before, whatever is lost
  * on the way and whatever other callers append.
  *
- * K1 One batch at a time is under way, in the order of the calls. It is sent again under its own seq until it
- *    is acknowledged, refused, or the patience ends; of all its copies, late ones too, one counts.
- * K2 A seq is given to other records only if the batch that had it is certainly not in the log.
- * K3 After a batch that stays in doubt the next one begins a new epoch: a copy that is still on its way is
- *    refused from then on, and the order holds.
- * K4 A producer that the log has forgotten begins anew, with a higher epoch, so that no late copy of a batch
- *    of before fits in again; unless the batch is in doubt: then nobody knows any more. Its very first batch
- *    the log takes whether it has forgotten it or not: in doubt it is sent again only while it is remembered
- *    if it is there, by both clocks, since a host may sleep for days between two attempts.
- * K5 A batch may have a place of its own: the log judges who sends it before it looks at the place. So a
- *    batch whose place is taken is not in the log, and none of its copies gets there any more.
+ * LP1 One batch at a time is under way, in the order of the calls. It is sent again under its own seq until
+ *     it is acknowledged, refused, or the patience ends; of all its copies, late ones too, one counts.
+ * LP2 A seq is given to other records only if the batch that had it is certainly not in the log.
+ * LP3 After a batch that stays in doubt the next one begins a new epoch: a copy that is still on its way is
+ *     refused from then on, and the order holds.
+ * LP4 A producer that the log has forgotten begins anew, with a higher epoch, so that no late copy of a batch
+ *     of before fits in again; unless the batch is in doubt: then nobody knows any more. Its very first batch
+ *     the log takes whether it has forgotten it or not: in doubt it is sent again only while it is remembered
+ *     if it is there, by both clocks, since a host may sleep for days between two attempts.
+ * LP5 A batch may have a place of its own: the log judges who sends it before it looks at the place. So a
+ *     batch whose place is taken is not in the log, and none of its copies gets there any more.
  */
 import type { AppendAckJson } from "../api/append-wire.ts";
 import { Age } from "../protocol/deadline.ts";
@@ -54,7 +54,7 @@ export class LogProducer {
    * batch that is not in the log.
    */
   append(records: readonly Uint8Array[], at?: number): Promise<BatchOutcome> {
-    const appended = this.#last.then(() => this.#append(records, at)); // K1
+    const appended = this.#last.then(() => this.#append(records, at)); // LP1
     this.#last = appended.catch(() => undefined);
     return appended;
   }
@@ -71,14 +71,14 @@ export class LogProducer {
       } catch (error) {
         if (!(error instanceof RequestError)) throw error;
         if (inDoubt === undefined && this.#wasForgotten(error)) {
-          this.#beginEpoch(); // K4
+          this.#beginEpoch(); // LP4
           continue;
         }
         if (error.sideEffects === "possible") inDoubt ??= sentAt;
         const mayRetry = error.retryable || REPEATABLE.some((code) => hasProblemCode(error, code));
         if (mayRetry && (await retries.next(error)) && this.#isRemembered(inDoubt)) continue;
-        if (inDoubt === undefined || isRuledOut(error)) throw error; // K2
-        this.#beginEpoch(); // K3
+        if (inDoubt === undefined || isRuledOut(error)) throw error; // LP2
+        this.#beginEpoch(); // LP3
         throw new BatchInDoubtError(at, records.length, error);
       }
     }
@@ -98,7 +98,7 @@ export class LogProducer {
     this.#seq = 0;
   }
 
-  /** K4. Whether the log knows of the batch if it was recorded at that time. */
+  /** LP4. Whether the log knows of the batch if it was recorded at that time. */
   #isRemembered(recordedAt: Age | undefined): boolean {
     if (recordedAt === undefined || this.#seq > 0) return true; // Else the log reports a gap.
     return recordedAt.isWithin(appendLimits.producerWindowMs);
@@ -112,7 +112,7 @@ export class LogProducer {
 
 /**
  * A sealed log takes nothing any more, so what it says of earlier attempts is final; so is a place taken
- * (K5).
+ * (LP5).
  */
 function isRuledOut(error: RequestError): boolean {
   if (hasProblemCode(error, "seq_num_mismatch")) {

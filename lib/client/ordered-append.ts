@@ -2,12 +2,12 @@
  * Appends batches to fixed places, one after another, so that each is in the log once, whatever is lost on
  * the way.
  *
- * O1 Each batch is sent with match_seq_num, by a producer of this run alone (LogProducer). So of all its
- *    copies, late ones too, at most one takes effect, and the log says whether one did: a repetition of what
- *    is recorded is acknowledged, and a place that is taken has other records than this run's.
- * O2 A batch in doubt is sent again at the same place until it is acknowledged or its place is taken. Then it
- *    can never take effect.
- * O3 A batch is never moved to another place.
+ * OA1 Each batch is sent with match_seq_num, by a producer of this run alone (LogProducer). So of all its
+ *     copies, late ones too, at most one takes effect, and the log says whether one did: a repetition of what
+ *     is recorded is acknowledged, and a place that is taken has other records than this run's.
+ * OA2 A batch in doubt is sent again at the same place until it is acknowledged or its place is taken. Then
+ *     it can never take effect.
+ * OA3 A batch is never moved to another place.
  *
  * Modes. `exclusive`: every batch right behind the last one, or an error. `resume`: like exclusive, but
  * records that are in their place already are compared and skipped. Where others may append in between, a

@@ -4,9 +4,9 @@
  *     header   ledger id 8 · entry id 8 · last add confirmed 8 (signed) · length 8 · tenure 2 + UTF-8
  *     entry    format 1 · header · digest 1 + bytes · payload 4 + bytes
  *
- * F1 The header's bytes are what the digest covers, so they have no version and never change: a digest
- *    computed once holds for ever, in whatever format the entry is stored.
- * F2 One entry has exactly one encoding (rule 5: a resend is byte-identical).
+ * EF1 The header's bytes are what the digest covers, so they have no version and never change: a digest
+ *     computed once holds for ever, in whatever format the entry is stored.
+ * EF2 One entry has exactly one encoding (rule 5: a resend is byte-identical).
  */
 import { assert } from "../protocol/assert.ts";
 import { type EntryId, type LedgerId, NO_ENTRY, tenure } from "../protocol/ids.ts";
@@ -22,7 +22,7 @@ const DIGEST_BYTES_MAX = 0xff;
 const PAYLOAD_BYTES_MAX = 0xffff_ffff;
 const WORD = 2 ** 32;
 
-/** The canonical bytes of a header, which the entry's digest covers together with the payload (F1). */
+/** The canonical bytes of a header, which the entry's digest covers together with the payload (EF1). */
 export function entryHeaderBytes(header: EntryHeader): Uint8Array {
   const tenureBytes = textBytes(header.tenure);
   const bytes = new Uint8Array(HEADER_FIXED_BYTES + tenureBytes.length);

@@ -1,4 +1,4 @@
-/** Plain JSON of a ledger's metadata. The shape is checked on the way in: M2, M3 and the quorum sizes. */
+/** Plain JSON of a ledger's metadata. The shape is checked on the way in: LM2, LM3 and the quorum sizes. */
 import { bookieId, entryId, ledgerId, logIncarnation, NO_ENTRY, region, seqNum } from "../protocol/ids.ts";
 import { checkReplication, type LedgerMetadata, type LedgerOrigin } from "../protocol/ledger-metadata.ts";
 import type { BookieAddress } from "../protocol/place.ts";
@@ -120,7 +120,7 @@ function decodeOrigin(fields: JsonFields): LedgerOrigin {
   };
 }
 
-/** M2, and as many members in each ensemble as the replication says. */
+/** LM2, and as many members in each ensemble as the replication says. */
 function checkFragments(fields: JsonFields, fragments: readonly Fragment[], replication: Replication): void {
   if (fragments[0]?.firstEntry !== 0) fields.fail("its first fragment does not start at entry 0");
   let before = NO_ENTRY;

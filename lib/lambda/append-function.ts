@@ -1,11 +1,11 @@
 /**
  * A region's `append` function: HTTP requests that write, and what the functions of other regions ask.
  *
- * A1 Every lease is released before the answer leaves: the process may then stand still for ever, and a lease
- *    that it held would cost the next one a recovery (rules 17, 18).
- * A2 The registry is read when the process starts. The first request waits for that, not long; a question
- *    whether this region lives never waits.
- * A3 After a defect nothing that was in memory is trusted: the next call meets new writers.
+ * AF1 Every lease is released before the answer leaves: the process may then stand still for ever, and a
+ *     lease that it held would cost the next one a recovery (rules 17, 18).
+ * AF2 The registry is read when the process starts. The first request waits for that, not long; a question
+ *     whether this region lives never waits.
+ * AF3 After a defect nothing that was in memory is trusted: the next call meets new writers.
  */
 import { type AppendCall, decodeAppendCall } from "../adapters/aws/append-call.ts";
 import { replyTo } from "../adapters/aws/call-envelope.ts";
@@ -36,7 +36,7 @@ export class AppendFunction {
     world.trace.follow("hedges", () => world.ports.reads.counters.hedges);
     this.#region = composeRegion(world.ports);
     this.#http = this.#newHttp();
-    world.ports.registry.whenCurrent(); // A2
+    world.ports.registry.whenCurrent(); // AF2
   }
 
   /** One event, from API Gateway or from another function of the deployment. */
@@ -47,7 +47,7 @@ export class AppendFunction {
     try {
       return isHttpRequest(event) ? await this.#http(event, context) : await this.#answer(event);
     } finally {
-      await within(ports.clock, RELEASE_WAIT_MS, "release", () => append.release()).catch(() => {}); // A1
+      await within(ports.clock, RELEASE_WAIT_MS, "release", () => append.release()).catch(() => {}); // AF1
       trace.took("duration", ports.clock.monotonicMs() - startedMs);
       trace.flush();
     }
@@ -112,7 +112,7 @@ export class AppendFunction {
     );
   }
 
-  /** A3 */
+  /** AF3 */
   #onFault(error: unknown, where: string): void {
     const fault = error instanceof Error ? error : new Error(String(error));
     this.#world.trace.logger.error(`${where} met a defect`, fault);

@@ -2,11 +2,11 @@
  * What a data directory is: its regions, and the bookies with the identities of their storage. Written
  * before any storage exists; later only to add regions and bookies, and to say what storage was set up.
  *
- * F1 A bookie's storage identity is drawn once, and kept here and in the storage's own marker (rule 21).
- * F2 Markers are put only while `setUp` is false, and for a bookie that is `new`. Storage that comes back
- *    empty later gets no marker, so its bookie answers nothing, and a lost disk is never taken for an empty
- *    one.
- * F3 No new copy goes to a bookie before this file says that its storage was set up.
+ * CF1 A bookie's storage identity is drawn once, and kept here and in the storage's own marker (rule 21).
+ * CF2 Markers are put only while `setUp` is false, and for a bookie that is `new`. Storage that comes back
+ *     empty later gets no marker, so its bookie answers nothing, and a lost disk is never taken for an empty
+ *     one.
+ * CF3 No new copy goes to a bookie before this file says that its storage was set up.
  */
 import { existsSync, statSync } from "node:fs";
 import { mkdir, readdir } from "node:fs/promises";
@@ -22,7 +22,7 @@ export interface BookieRecord {
   readonly name: string;
   readonly rack: string;
   readonly storage: string;
-  /** It was added and its storage may have no marker yet (F2). */
+  /** It was added and its storage may have no marker yet (CF2). */
   readonly new?: true;
 }
 
@@ -32,7 +32,7 @@ export interface CloudFile {
   readonly bookies: readonly BookieRecord[];
   /** How many of the regions, from the first on, have a metadata replica; absent: as many as may. */
   readonly replicas?: number;
-  /** Whether the storage of every bookie that is not new has its marker (F2). */
+  /** Whether the storage of every bookie that is not new has its marker (CF2). */
   readonly setUp: boolean;
 }
 

@@ -1,8 +1,8 @@
 /**
  * The stores of an embedded cloud in its data directory: one for metadata, one for each bookie.
  *
- * G1 Bookies are added in three steps: named in the file as new, their storage set up, named as set up. Only
- *    then are they registered, and so known to placement. Whatever is left undone is done at the next start.
+ * CS1 Bookies are added in three steps: named in the file as new, their storage set up, named as set up. Only
+ *     then are they registered, and so known to placement. Whatever is left undone is done at the next start.
  */
 import { join } from "node:path";
 import { LevelEntryStore } from "../adapters/level/level-entry-store.ts";
@@ -92,8 +92,8 @@ export class CloudStorage {
   }
 
   /**
-   * Adds bookies, and regions that are not there yet; the caller registers them (G1). After an error they may
-   * be added or not; the next start completes what the file names.
+   * Adds bookies, and regions that are not there yet; the caller registers them (CS1). After an error they
+   * may be added or not; the next start completes what the file names.
    */
   async add(records: readonly BookieRecord[], replicas: number): Promise<readonly StorageBookie[]> {
     const added = records.map((record) => ({ ...record, new: true as const }));
@@ -118,7 +118,7 @@ export class CloudStorage {
     for (const record of records) {
       const store = await LevelEntryStore.open(bookieDir(this.where.dataDir, record));
       this.open.push(store);
-      // F2
+      // CF2
       if (record.new === true || !this.#file.setUp) await setUpStorage(store, record.storage);
       opened.push(await storageBookie(record, store, this.where));
     }

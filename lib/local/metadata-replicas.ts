@@ -2,8 +2,8 @@
  * The metadata table as one region's functions see it, in mode `strong`: a replica in each of up to three
  * regions, or in two and a witness that is never down here. The nearest replica that is up takes the call.
  *
- * D1 Writes and consistent reads need a majority of replicas. A stale read needs the one it asks.
- * D2 Without a majority nothing is written, and the error names the regions that are there.
+ * MR1 Writes and consistent reads need a majority of replicas. A stale read needs the one it asks.
+ * MR2 Without a majority nothing is written, and the error names the regions that are there.
  */
 import type { Clock } from "../protocol/clock.ts";
 import { FencelineError } from "../protocol/errors.ts";
@@ -59,7 +59,7 @@ function majorityMs({ replicas, distances }: MetadataReplicasFields, from: Regio
   return Math.min(...others.map((replica) => distances(from.region, replica.region)));
 }
 
-/** Whether writes and consistent reads are possible (D1). */
+/** Whether writes and consistent reads are possible (MR1). */
 export function hasMajority(replicas: readonly RegionSwitch[]): boolean {
   return votesToSpare(replicas) >= 0;
 }

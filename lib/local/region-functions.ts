@@ -2,8 +2,8 @@
  * One region's `append` and `read` functions, as they would be two Lambda functions: each with its own ports,
  * caches and warm writers, sharing no memory with the other nor with another region.
  *
- * L1 Functions live until their region is lost. What they still do afterwards ends at their gate: calls that
- *    began take their effect and lose their replies, new ones are refused.
+ * RF1 Functions live until their region is lost. What they still do afterwards ends at their gate: calls that
+ *     began take their effect and lose their replies, new ones are refused.
  */
 import { NodeDigest } from "../adapters/node/node-digest.ts";
 import { SystemRandom } from "../adapters/node/system-random.ts";
@@ -56,7 +56,7 @@ function leasesOf(world: SharedWorld, { region }: RegionSwitch, outgoing: Gate):
   return { store: gatedLeases(world.leases(region), outgoing), holder: `append ${region} ${process.pid}` };
 }
 
-/** L1 */
+/** RF1 */
 function lifelong(home: RegionSwitch): Gate {
   const born = home.losses;
   return (what, call, signal) => {

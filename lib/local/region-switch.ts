@@ -2,10 +2,10 @@
  * Whether a region is there. Every call into a region passes its switch, so that a region can be lost while
  * the process that plays all of them goes on.
  *
- * W1 A call that began takes its whole effect. If the region went down meanwhile, its reply is lost.
- * W2 Refusing: calls reject at once, those in flight too. Hanging: calls stay silent until the region is up
- *    again, and then reject; their callers were cut off long ago.
- * W3 A call that began while the region was down has no effect. Only a refusal says so.
+ * RX1 A call that began takes its whole effect. If the region went down meanwhile, its reply is lost.
+ * RX2 Refusing: calls reject at once, those in flight too. Hanging: calls stay silent until the region is up
+ *     again, and then reject; their callers were cut off long ago.
+ * RX3 A call that began while the region was down has no effect. Only a refusal says so.
  */
 import { aborted, type CallSignal } from "../protocol/call-abort.ts";
 import { type SideEffects, unavailable } from "../protocol/errors.ts";

@@ -1,6 +1,6 @@
 /**
  * A metadata store whose calls end: each waits a stated time, and reads, which change nothing, are tried
- * twice. A write is sent once; whoever wrote reads before it writes again (U2).
+ * twice. A write is sent once; whoever wrote reads before it writes again (UPD2).
  */
 import type { Clock } from "./clock.ts";
 import { limits } from "./limits.ts";

@@ -4,11 +4,11 @@
  *     OPEN ----> IN_RECOVERY ----> CLOSED ----> DELETED
  *       \_________________________/^
  *
- * M1 The state never goes back.
- * M2 First entries of fragments strictly increase; the first is 0.
- * M3 A last entry and a length exist only when CLOSED or DELETED, and then never change.
- * M4 Ensembles change by the writer only while OPEN, and by recovery only in the write that closes.
- * M5 `retired` holds every bookie that left an ensemble; a writer never uses one again (rule 7).
+ * LM1 The state never goes back.
+ * LM2 First entries of fragments strictly increase; the first is 0.
+ * LM3 A last entry and a length exist only when CLOSED or DELETED, and then never change.
+ * LM4 Ensembles change by the writer only while OPEN, and by recovery only in the write that closes.
+ * LM5 `retired` holds every bookie that left an ensemble; a writer never uses one again (rule 7).
  */
 import { assert } from "./assert.ts";
 import {
@@ -116,7 +116,7 @@ function assertMembers(ensemble: readonly BookieAddress[], replication: Replicat
 
 export function lastFragment(ledger: LedgerMetadata): Fragment {
   const fragment = ledger.fragments.at(-1);
-  assert(fragment !== undefined, "M2: a ledger has a fragment");
+  assert(fragment !== undefined, "LM2: a ledger has a fragment");
   return fragment;
 }
 
@@ -136,7 +136,7 @@ export function startRecovery(ledger: OpenLedger): LedgerInRecovery {
 
 /**
  * The writer's ensemble change (rule 6c). `firstEntry` is the frozen last add confirmed plus one: the
- * fragment that starts there is replaced, otherwise a new one is added (M2).
+ * fragment that starts there is replaced, otherwise a new one is added (LM2).
  */
 export function replaceEnsemble(
   ledger: OpenLedger,
@@ -149,7 +149,7 @@ export function replaceEnsemble(
   );
   const retired = new Set([...ledger.retired, ...left.map((member) => member.id)]);
   for (const member of ensemble)
-    assert(!retired.has(member.id), `M5: ${member.id} was a member before and never comes back`);
+    assert(!retired.has(member.id), `LM5: ${member.id} was a member before and never comes back`);
   return {
     ...ledger,
     fragments: withFragment(ledger.fragments, { firstEntry, ensemble }),
@@ -165,13 +165,13 @@ export function closeLedger(
 ): ClosedLedger {
   assert(
     end.lastEntry >= NO_ENTRY && end.length >= 0,
-    `M3: an end is an entry id and a length, got ${JSON.stringify(end)}`,
+    `LM3: an end is an entry id and a length, got ${JSON.stringify(end)}`,
   );
   for (const fragment of fragments) assertMembers(fragment.ensemble, ledger.replication);
   assertIncreasing(fragments);
   const members = new Set(fragments.flatMap((fragment) => fragment.ensemble.map((member) => member.id)));
   const left = ledger.fragments.flatMap((fragment) => fragment.ensemble.map((member) => member.id));
-  // Whom recovery replaced may still hold entries, and collection has to find them (M5).
+  // Whom recovery replaced may still hold entries, and collection has to find them (LM5).
   const retired = [...new Set([...ledger.retired, ...left.filter((id) => !members.has(id))])];
   return { ...ledger, state: "CLOSED", fragments, retired, lastEntry: end.lastEntry, length: end.length };
 }
@@ -196,7 +196,7 @@ function assertIncreasing(fragments: readonly Fragment[]): void {
     const before = fragments[index - 1];
     assert(
       before === undefined || before.firstEntry < fragment.firstEntry,
-      `M2: fragment ${fragment.firstEntry} does not follow ${before?.firstEntry}`,
+      `LM2: fragment ${fragment.firstEntry} does not follow ${before?.firstEntry}`,
     );
   });
 }

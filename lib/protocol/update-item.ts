@@ -1,10 +1,10 @@
 /**
  * The one read-change-write loop through which all metadata is changed.
  *
- * U1 Each write is conditional on the version that the decision was made on.
- * U2 A write whose reply was lost is re-read before anything else. A token of ours in the item says that it
- *    was ours; a foreign one means that the decision is made again on what is there now.
- * U3 `decide` is pure: it may be asked any number of times, always on a value just read consistently.
+ * UPD1 Each write is conditional on the version that the decision was made on.
+ * UPD2 A write whose reply was lost is re-read before anything else. A token of ours in the item says that it
+ *      was ours; a foreign one means that the decision is made again on what is there now.
+ * UPD3 `decide` is pure: it may be asked any number of times, always on a value just read consistently.
  */
 import { notReady, sideEffectsOf, unavailable } from "./errors.ts";
 import { newWriteToken, type WriteToken } from "./ids.ts";
@@ -88,7 +88,7 @@ async function read(
   }
 }
 
-/** The item as written, or undefined if a rival won or the reply was lost (U2: the next round re-reads). */
+/** The item as written, or undefined if a rival won or the reply was lost (UPD2: the next round re-reads). */
 async function write(
   metadata: MetadataStore,
   key: ItemKey,

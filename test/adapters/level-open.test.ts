@@ -1,4 +1,4 @@
-/** L1, L2: opening a directory that is in use, damaged or something else says so, and what to do. */
+/** LD1, LD2: opening a directory that is in use, damaged or something else says so, and what to do. */
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
@@ -60,7 +60,7 @@ describe("opening a LevelDB store", () => {
     ["the manifest is gone", () => removeFiles(/^MANIFEST/)],
     ["CURRENT is garbage", () => writeFile(join(scratch.path, "CURRENT"), "garbage")],
     ["the manifest is garbage", () => overwriteManifest()],
-  ])("L2: refuses a damaged directory and never begins it anew: %s", async (_damage, damage) => {
+  ])("LD2: refuses a damaged directory and never begins it anew: %s", async (_damage, damage) => {
     await used(scratch.path);
     await damage();
     for (let attempt = 0; attempt < 2; attempt++) {
@@ -76,7 +76,7 @@ describe("opening a LevelDB store", () => {
     await used(scratch.path);
   });
 
-  it("L1: refuses the directory of another kind of store", async () => {
+  it("LD1: refuses the directory of another kind of store", async () => {
     await used(scratch.path);
     for (const open of [LevelMetadataStore.open, LevelLeaseStore.open]) {
       const error = await refusal(open(scratch.path));
@@ -85,7 +85,7 @@ describe("opening a LevelDB store", () => {
     await used(scratch.path);
   });
 
-  it("L1: refuses a LevelDB database of something else", async () => {
+  it("LD1: refuses a LevelDB database of something else", async () => {
     const foreign = new ClassicLevel(scratch.path);
     await foreign.put("a", "b");
     await foreign.close();

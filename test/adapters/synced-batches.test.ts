@@ -1,4 +1,4 @@
-/** G1 to G3: group commit over a LevelDB database whose flushes a test can hold up and fail. */
+/** SB1 to SB3: group commit over a LevelDB database whose flushes a test can hold up and fail. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type LevelDatabase, openLevelDatabase } from "../../lib/adapters/level/level-database.ts";
 import { type Decide, SyncedBatches } from "../../lib/adapters/level/synced-batches.ts";
@@ -45,7 +45,7 @@ const putIfAbsent =
 const remove: Decide<string> = () => ({ change: { kind: "delete" }, answer: "removed" });
 
 describe("synced batches", () => {
-  it("G1: decisions made together see each other, in order, and are flushed as one", async () => {
+  it("SB1: decisions made together see each other, in order, and are flushed as one", async () => {
     const answers = await Promise.all([
       batches.submit("a", putIfAbsent(one)),
       batches.submit("a", putIfAbsent(two)),
@@ -59,7 +59,7 @@ describe("synced batches", () => {
     expect(await batches.get("b")).toEqual(one);
   });
 
-  it("G1: nobody is answered before the flush, not even one who lost to what is in flight", async () => {
+  it("SB1: nobody is answered before the flush, not even one who lost to what is in flight", async () => {
     let letGo = () => {};
     beforeFlush = () => new Promise((resolve) => (letGo = resolve));
     const answered: string[] = [];
@@ -111,7 +111,7 @@ describe("synced batches", () => {
     expect(await batches.get("b")).toBeUndefined();
   });
 
-  it("G3: a failed flush rejects all of it as unknown; later writes fail clearly, reads go on", async () => {
+  it("SB3: a failed flush rejects all of it as unknown; later writes fail clearly, reads go on", async () => {
     await batches.submit("kept", put(one));
     beforeFlush = () => Promise.reject(new Error("disk full"));
     const failed = await Promise.allSettled([

@@ -1,4 +1,4 @@
-/** C1: what the system's timers do to the life of a process. */
+/** SC1: what the system's timers do to the life of a process. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";

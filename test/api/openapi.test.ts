@@ -98,7 +98,7 @@ describe.each(Object.entries(requests))("%s", (id, [method, path, body]) => {
     const problem = await problemIn(answer);
     expect(problem.code).toBe(code);
     const isListed = codesAt(operationOf(id), answer.status).includes(code);
-    // P1: what is not listed does not go unnoticed.
+    // RP1: what is not listed does not go unnoticed.
     expect(undeclared).toEqual(isListed ? [] : [`${id} ${code}`]);
   });
 

@@ -1,4 +1,4 @@
-/** A producer over HTTP whose answers are lost, in every way: each batch is in the log once (K1 to K4). */
+/** A producer over HTTP whose answers are lost, in every way: each batch is in the log once (LP1 to LP4). */
 import { describe, expect, test, vi } from "vitest";
 import { LogProducer } from "../../lib/client/log-producer.ts";
 import { FencelineError } from "../../lib/protocol/errors.ts";
@@ -30,7 +30,7 @@ const stamps = (endpoint: FaultyEndpoint) =>
     return [producer.epoch, producer.seq];
   });
 
-describe("a batch is in the log once, in the order of the calls (K1)", () => {
+describe("a batch is in the log once, in the order of the calls (LP1)", () => {
   test.each(appendFaults)("%s", async (_, faults) => {
     await using endpoint = await endpointWithLog();
     const producer = producerOf(endpoint);
@@ -62,7 +62,7 @@ describe("a batch is in the log once, in the order of the calls (K1)", () => {
   });
 });
 
-test("a sealed log that rules the batch out ends the doubt: it is certainly not there (K2)", async () => {
+test("a sealed log that rules the batch out ends the doubt: it is certainly not there (LP2)", async () => {
   await using endpoint = await endpointWithLog();
   for (const [earlier, expected] of [
     ["not_recorded", { code: "log_sealed", sideEffects: "none" }],
@@ -78,7 +78,7 @@ test("a sealed log that rules the batch out ends the doubt: it is certainly not 
   }
 });
 
-test("patience ends in doubt: the next batch begins an epoch, and a late copy is refused (K3)", async () => {
+test("patience ends in doubt: the next batch begins an epoch, and a late copy is refused (LP3)", async () => {
   await using endpoint = await endpointWithLog();
   const producer = producerOf(endpoint, 200);
   await producer.append(bytes("a"));
@@ -95,7 +95,7 @@ test("patience ends in doubt: the next batch begins an epoch, and a late copy is
   expect(endpoint.bodies("orders")).toEqual(["a", "c"]);
 });
 
-test("an error without effect uses up no seq (K2)", async () => {
+test("an error without effect uses up no seq (LP2)", async () => {
   await using endpoint = await endpointWithLog();
   const producer = producerOf(endpoint);
   endpoint.logs.failure = new FencelineError("log_sealed", { message: "it ended" });
@@ -107,7 +107,7 @@ test("an error without effect uses up no seq (K2)", async () => {
   ]);
 });
 
-test("a producer that the log forgot begins anew, or stays in doubt if it is (K4)", async () => {
+test("a producer that the log forgot begins anew, or stays in doubt if it is (LP4)", async () => {
   await using endpoint = await endpointWithLog();
   const producer = producerOf(endpoint, 300);
   await producer.append(bytes("a"));
@@ -128,7 +128,7 @@ test("a producer that the log forgot begins anew, or stays in doubt if it is (K4
 });
 
 test.each(["now", "performance"] as const)(
-  "a first batch in doubt is not sent again once the log may have forgotten it (K4): %s goes on in a sleep",
+  "a first batch in doubt is not sent again once the log may have forgotten it (LP4): %s goes on in a sleep",
   async (clock) => {
     await using endpoint = await endpointWithLog();
     endpoint.faults.push("answer lost");

@@ -1,4 +1,4 @@
-/** Appends whose answers are lost, in every way: each batch is in the log once (O1 to O3). */
+/** Appends whose answers are lost, in every way: each batch is in the log once (OA1 to OA3). */
 import { describe, expect, test } from "vitest";
 import { BatchInDoubtError } from "../../lib/client/batch-outcome.ts";
 import { type AppendMode, OrderedAppend, PlaceTakenError } from "../../lib/client/ordered-append.ts";
@@ -37,7 +37,7 @@ describe.each(["exclusive", "resume"] as const)("%s", (mode) => {
     expect(append.next).toBe(5);
   });
 
-  test("an answer lost: the log says that the batch is there, and nothing is read (O1)", async () => {
+  test("an answer lost: the log says that the batch is there, and nothing is read (OA1)", async () => {
     await using endpoint = await endpointWithLog();
     endpoint.faults.push("answer lost");
     endpoint.logs.read = async () => {
@@ -48,7 +48,7 @@ describe.each(["exclusive", "resume"] as const)("%s", (mode) => {
     expect(endpoint.bodies("orders")).toEqual(["a"]);
   });
 
-  test("every request is conditional (O1)", async () => {
+  test("every request is conditional (OA1)", async () => {
     await using endpoint = await endpointWithLog();
     const append = appendTo(endpoint, mode, 0);
     await append.append(bytes("a", "b"));
@@ -83,7 +83,7 @@ describe.each(["exclusive", "resume"] as const)("%s", (mode) => {
 });
 
 describe("another writer at the same place", () => {
-  test("exclusive: equal records of another's are no win, whatever became of one's own attempt (O2)", async () => {
+  test("exclusive: equal records of another's are no win, whatever became of one's own attempt (OA2)", async () => {
     await using endpoint = await endpointWithLog();
     endpoint.faults.push("late", "answer lost");
     const append = appendTo(endpoint, "exclusive", 0);

@@ -21,13 +21,13 @@ export const updateCases: readonly ContractCase<MetadataStore>[] = [
         }),
       );
       const count = countOf(await store.get(key, "consistent"));
-      // A write whose reply was lost and that a rival overwrote meanwhile is made again: nobody can tell (U2).
+      // A write whose reply was lost and that a rival overwrote meanwhile is made again: nobody can tell (UPD2).
       if (scope.isFaulty) expect(count).toBeGreaterThanOrEqual(12);
       else expect(count).toBe(12);
     },
   },
   {
-    title: "U2: an update whose write's reply is lost recognises its own write and makes it once",
+    title: "UPD2: an update whose write's reply is lost recognises its own write and makes it once",
     run: async (store, scope) => {
       for (const loss of losses) {
         const key: ItemKey = { partition: scope.partition(), sort: "item" };
@@ -41,7 +41,7 @@ export const updateCases: readonly ContractCase<MetadataStore>[] = [
     },
   },
   {
-    title: "U2: a rival's write after a lost reply is not taken for one's own",
+    title: "UPD2: a rival's write after a lost reply is not taken for one's own",
     run: async (store, scope) => {
       for (const loss of losses) {
         const key: ItemKey = { partition: scope.partition(), sort: "item" };

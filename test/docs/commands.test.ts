@@ -14,6 +14,9 @@ const notRun = [
   "docs/API.md: needs a deployment on AWS",
 ];
 
+/** Each block's commands start processes, which a busy machine does slowly. */
+const SLOW = { timeout: 60_000 };
+
 /** A reader's machine may be without it; its blocks are skipped there, and the report says so. */
 const hasCurl = spawnSync("curl", ["--version"]).status === 0;
 
@@ -37,7 +40,7 @@ describe("commands that documents show", () => {
   for (const { title, commands, output, notRun: reason } of blocks) {
     if (reason !== undefined) continue;
     const needsCurl = commands.some(({ text }) => text.startsWith("curl "));
-    test.skipIf(needsCurl && !hasCurl)(`${title}${needsCurl ? ", with curl" : ""}`, async () => {
+    test.skipIf(needsCurl && !hasCurl)(`${title}${needsCurl ? ", with curl" : ""}`, SLOW, async () => {
       let printed = "";
       for (const { text, exitCode } of commands) {
         const { code, out, err } = await typed.type(filledIn(text, bindings));

@@ -107,7 +107,7 @@ describe("metadata item format", () => {
     }
   });
 
-  it("M2, M3 and quorum sizes out of order are refused", () => {
+  it("LM2, LM3 and quorum sizes out of order are refused", () => {
     const ledger = encodeItem(sampleLedger(2));
     const fragments = ledger.fragments as JsonObject[];
     const [first = {}, second = {}] = fragments;

@@ -1,4 +1,4 @@
-/** What a region's `append` function leaves behind itself when its answer leaves (A1). */
+/** What a region's `append` function leaves behind itself when its answer leaves (AF1). */
 import type { Context } from "aws-lambda";
 import { expect, test } from "vitest";
 import { encodeAppendCall } from "../../lib/adapters/aws/append-call.ts";
@@ -31,7 +31,7 @@ function instance(w: LogWorld, name: string) {
 
 const recoveries = (w: LogWorld) => w.world.trace.filter(({ event }) => event === "recovery-started").length;
 
-test("A1: the pen is laid down before the answer leaves; whoever is frozen then costs nobody a recovery", async () => {
+test("AF1: the pen is laid down before the answer leaves; whoever is frozen then costs nobody a recovery", async () => {
   const w = await LogWorld.make({ leases: true });
   for (const [index, name] of ["one", "two", "three", "one again"].entries()) {
     const answer = await w.run(instance(w, name)(`r${index}`));

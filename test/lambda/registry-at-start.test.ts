@@ -1,5 +1,5 @@
 /**
- * What a function reads once when it starts, as the append function's rule A2 has it: the registry, over
+ * What a function reads once when it starts, as the append function's rule AF2 has it: the registry, over
  * DynamoDB's client with a scripted service behind it.
  */
 import { setTimeout } from "node:timers/promises";
@@ -65,7 +65,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-test("A2 the registry is read when the process starts, and for no request again", async () => {
+test("AF2 the registry is read when the process starts, and for no request again", async () => {
   const { world, read } = started(() => empty);
   const append = new AppendFunction(world("append"));
   await until(() => read().length === 2);
@@ -75,7 +75,7 @@ test("A2 the registry is read when the process starts, and for no request again"
   expect(read().sort()).toEqual(["bookies", "regions"]);
 });
 
-test("A2 a request waits for the reading that the start began, and begins none beside it", async () => {
+test("AF2 a request waits for the reading that the start began, and begins none beside it", async () => {
   const held: ((reply: ScriptedReply) => void)[] = [];
   const { world, read } = started(() => new Promise((resolve) => held.push(resolve)));
   const append = new AppendFunction(world("append"));
@@ -90,7 +90,7 @@ test("A2 a request waits for the reading that the start began, and begins none b
   expect(read()).toHaveLength(2);
 });
 
-test("A2 a start that failed is not remembered: the request is served, and the next one reads anew", async () => {
+test("AF2 a start that failed is not remembered: the request is served, and the next one reads anew", async () => {
   let isUp = false;
   const answered: (string | undefined)[] = [];
   const { world, read } = started((asked) => {
@@ -108,7 +108,7 @@ test("A2 a start that failed is not remembered: the request is served, and the n
   }
 });
 
-test("A2 a registry that hangs holds up a request for a second, and no question whether the region lives", async () => {
+test("AF2 a registry that hangs holds up a request for a second, and no question whether the region lives", async () => {
   const { world } = started(() => new Promise(() => {}));
   const append = new AppendFunction(world("append"));
   const log = newLogIncarnation(new SystemRandom());

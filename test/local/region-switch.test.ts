@@ -52,7 +52,7 @@ describe("a region that is up", () => {
 });
 
 describe("a region that refuses", () => {
-  test("W3: a new call has no effect, rejects at once, and says so", async () => {
+  test("RX3: a new call has no effect, rejects at once, and says so", async () => {
     const here = new RegionSwitch(region("r"));
     here.down("refusing");
     const effect = heldEffect();
@@ -63,7 +63,7 @@ describe("a region that refuses", () => {
     expect(effect.effects()).toBe(0);
   });
 
-  test("W1: a call in flight loses its reply at once, and its effect happens", async () => {
+  test("RX1: a call in flight loses its reply at once, and its effect happens", async () => {
     const here = new RegionSwitch(region("r"));
     const effect = heldEffect();
     const call = here.call("add", effect.call);
@@ -76,7 +76,7 @@ describe("a region that refuses", () => {
     expect(effect.effects()).toBe(1);
   });
 
-  test("W1: a reply from before the loss is lost although the region is up again", async () => {
+  test("RX1: a reply from before the loss is lost although the region is up again", async () => {
     const here = new RegionSwitch(region("r"));
     const effect = heldEffect();
     const call = here.call("add", effect.call);
@@ -91,7 +91,7 @@ describe("a region that refuses", () => {
 });
 
 describe("a region that hangs", () => {
-  test("W2, W3: a new call is silent, without effect, and rejects when the region is up again", async () => {
+  test("RX2, RX3: a new call is silent, without effect, and rejects when the region is up again", async () => {
     const here = new RegionSwitch(region("r"));
     here.down("hanging");
     const effect = heldEffect();
@@ -103,7 +103,7 @@ describe("a region that hangs", () => {
     expect(effect.effects()).toBe(0);
   });
 
-  test("W1, W2: a call in flight is silent, its effect happens, its reply never comes", async () => {
+  test("RX1, RX2: a call in flight is silent, its effect happens, its reply never comes", async () => {
     const here = new RegionSwitch(region("r"));
     const effect = heldEffect();
     const call = here.call("add", effect.call);

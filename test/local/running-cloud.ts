@@ -62,7 +62,7 @@ export class RunningCloud implements AsyncDisposable {
     }
   }
 
-  /** Fails if a route answered with what the OpenAPI document does not list (P1). */
+  /** Fails if a route answered with what the OpenAPI document does not list (RP1). */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
     await this.scratch.remove();

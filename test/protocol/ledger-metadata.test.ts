@@ -1,4 +1,4 @@
-/** A ledger's metadata: the transitions between its states, and what they refuse (M1 to M5). */
+/** A ledger's metadata: the transitions between its states, and what they refuse (LM1 to LM5). */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type BookieId, bookieId, type EntryId, entryId, ledgerId, region } from "../../lib/protocol/ids.ts";
@@ -36,7 +36,7 @@ function opened(names = "B0 B1 B2"): OpenLedger {
 }
 
 describe("a new ledger", () => {
-  test("is OPEN, with one fragment from 0 and nobody retired (M2, M5)", () => {
+  test("is OPEN, with one fragment from 0 and nobody retired (LM2, LM5)", () => {
     expect(opened()).toMatchObject({
       state: "OPEN",
       fragments: [{ firstEntry: 0, ensemble: ensemble("B0 B1 B2") }],
@@ -66,7 +66,7 @@ describe("a new ledger", () => {
 });
 
 describe("ensemble changes", () => {
-  test("a change at a new entry adds a fragment, at the last one's start replaces it (M2, rule 6c)", () => {
+  test("a change at a new entry adds a fragment, at the last one's start replaces it (LM2, rule 6c)", () => {
     const added = replaceEnsemble(opened(), at(5), ensemble("B3 B1 B2"));
     expect(added.fragments.map((one) => one.firstEntry)).toEqual([0, 5]);
     const replaced = replaceEnsemble(added, at(5), ensemble("B3 B4 B2"));
@@ -75,7 +75,7 @@ describe("ensemble changes", () => {
     expect(replaced.fragments[0]).toEqual(opened().fragments[0]);
   });
 
-  test("who left is retired for good, also from a fragment that was replaced whole (M5, rule 7)", () => {
+  test("who left is retired for good, also from a fragment that was replaced whole (LM5, rule 7)", () => {
     const changed = replaceEnsemble(opened(), at(0), ensemble("B3 B1 B2"));
     expect(changed.retired).toEqual(["B0"]);
     const again = replaceEnsemble(changed, at(4), ensemble("B3 B4 B5"));
@@ -87,7 +87,7 @@ describe("ensemble changes", () => {
     }
   });
 
-  test("an ensemble of the wrong size, or before the last fragment, is refused (M2)", () => {
+  test("an ensemble of the wrong size, or before the last fragment, is refused (LM2)", () => {
     const ledger = replaceEnsemble(opened(), at(5), ensemble("B3 B1 B2"));
     expect(() => replaceEnsemble(ledger, at(4), ensemble("B4 B1 B2"))).toThrow(
       /M2: fragment 4 does not follow 5/,
@@ -104,7 +104,7 @@ describe("ensemble changes", () => {
     expect(ledger).toEqual(copy);
   });
 
-  test("any sequence of legal changes keeps M2 and M5", () => {
+  test("any sequence of legal changes keeps LM2 and LM5", () => {
     const step = fc.record({ ahead: fc.nat(3), position: fc.nat(2), name: fc.nat(7) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
@@ -134,7 +134,7 @@ describe("ensemble changes", () => {
 });
 
 describe("states", () => {
-  test("OPEN to IN_RECOVERY to CLOSED to DELETED; the end appears with CLOSED and stays (M1, M3)", () => {
+  test("OPEN to IN_RECOVERY to CLOSED to DELETED; the end appears with CLOSED and stays (LM1, LM3)", () => {
     const inRecovery = startRecovery(opened());
     expect(inRecovery.state).toBe("IN_RECOVERY");
     expect(inRecovery).not.toHaveProperty("lastEntry");
@@ -143,7 +143,7 @@ describe("states", () => {
     expect(deleteLedger(closed, 99)).toEqual({ ...closed, state: "DELETED", deletedAtMs: 99 });
   });
 
-  test("an empty ledger ends at -1 with length 0; what is no end is refused (M3)", () => {
+  test("an empty ledger ends at -1 with length 0; what is no end is refused (LM3)", () => {
     expect(closeLedger(opened(), { lastEntry: at(-1), length: 0 })).toMatchObject({
       lastEntry: -1,
       length: 0,
@@ -152,7 +152,7 @@ describe("states", () => {
     expect(() => closeLedger(opened(), { lastEntry: at(0), length: -1 })).toThrow(/M3: an end is/);
   });
 
-  test("recovery's fragments come with the close, and are checked (M2, M4, rule 12)", () => {
+  test("recovery's fragments come with the close, and are checked (LM2, LM4, rule 12)", () => {
     const inRecovery = startRecovery(opened());
     const local = withFragment(inRecovery.fragments, { firstEntry: at(3), ensemble: ensemble("B3 B1 B2") });
     expect(inRecovery.fragments.length).toBe(1);
@@ -163,7 +163,7 @@ describe("states", () => {
     expect(() => closeLedger(inRecovery, { lastEntry: at(4), length: 9 }, short)).toThrow(/3 bookies/);
   });
 
-  test("who leaves by recovery's fragments is retired too: nobody forgets that it was a member (M5)", () => {
+  test("who leaves by recovery's fragments is retired too: nobody forgets that it was a member (LM5)", () => {
     const local = [{ firstEntry: at(0), ensemble: ensemble("B3 B1 B2") }];
     const closed = closeLedger(startRecovery(opened()), { lastEntry: at(0), length: 1 }, local);
     expect(closed.retired).toEqual(["B0"]);

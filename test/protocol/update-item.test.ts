@@ -1,4 +1,4 @@
-/** The one read-change-write loop: lost replies, rivals, late writes, bounded rounds (U1 to U3). */
+/** The one read-change-write loop: lost replies, rivals, late writes, bounded rounds (UPD1 to UPD3). */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MemoryMetadataStore } from "../../lib/adapters/memory/memory-metadata-store.ts";
@@ -79,7 +79,7 @@ const rival = (store: FatefulMetadata, mark: string) =>
   updateItem(portsOver(store.inner, 77), key, adding(mark));
 
 describe("updateItem", () => {
-  test("writes if absent, then on the version just read; says what is stored (U1)", async () => {
+  test("writes if absent, then on the version just read; says what is stored (UPD1)", async () => {
     const store = new FatefulMetadata();
     const made = await updateItem(portsOver(store), key, adding("a"));
     expect([made.wrote, marksOf(made.stored)]).toEqual([true, "a"]);
@@ -97,7 +97,7 @@ describe("updateItem", () => {
     expect([kept.wrote, marksOf(kept.stored), store.writes]).toEqual([false, "a", []]);
   });
 
-  test("a rival gets ahead: the decision is made again on what is there now (U1, U3)", async () => {
+  test("a rival gets ahead: the decision is made again on what is there now (UPD1, UPD3)", async () => {
     const store = new FatefulMetadata();
     await rival(store, "a");
     let rivals = 2;
@@ -113,7 +113,7 @@ describe("updateItem", () => {
     expect([outcome.wrote, marksOf(outcome.stored), await stored(store)]).toEqual([true, "ar1r0x", "ar1r0x"]);
   });
 
-  test("a lost reply after the effect: the token is one's own, nothing is written twice (U2)", async () => {
+  test("a lost reply after the effect: the token is one's own, nothing is written twice (UPD2)", async () => {
     const store = new FatefulMetadata(["reply lost"]);
     const asked: string[] = [];
     const outcome = await updateItem(portsOver(store), key, (current) => {
@@ -129,7 +129,7 @@ describe("updateItem", () => {
     ]);
   });
 
-  test("a lost request: re-read shows the old value, and it is written again (U2)", async () => {
+  test("a lost request: re-read shows the old value, and it is written again (UPD2)", async () => {
     const store = new FatefulMetadata(["takes effect later"]);
     const outcome = await updateItem(portsOver(store), key, adding("a"));
     expect([outcome.wrote, await stored(store), store.writes.length]).toEqual([true, "a", 2]);
@@ -137,7 +137,7 @@ describe("updateItem", () => {
     expect(await stored(store)).toBe("a");
   });
 
-  test("the first try takes effect just before the second: any own token is recognised (U2)", async () => {
+  test("the first try takes effect just before the second: any own token is recognised (UPD2)", async () => {
     const store = new FatefulMetadata(["takes effect later"]);
     store.beforeWrite = async () => {
       if (store.writes.length === 2) await store.letLate();
@@ -149,7 +149,7 @@ describe("updateItem", () => {
     expect([outcome.wrote, await stored(store), store.writes.length]).toEqual([true, "a", 2]);
   });
 
-  test("a lost reply and a rival on top of one's own write: decided again, on the rival's (U2)", async () => {
+  test("a lost reply and a rival on top of one's own write: decided again, on the rival's (UPD2)", async () => {
     const store = new FatefulMetadata(["reply lost"]);
     const ports = portsOver(store);
     const read = store.get.bind(store);

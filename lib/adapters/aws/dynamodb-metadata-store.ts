@@ -1,13 +1,13 @@
 /**
  * The global metadata table as one region's functions use it, in one of its two modes.
  *
- * M1 `strong`: every replica gives consistent reads and takes conditional writes. The nearest one is asked;
- *    one that does not answer makes way for the next, and is asked last for a while.
- * M2 `home`: the home takes every conditional write and every consistent read, and nobody stands in for it: a
- *    condition is checked against the replica that is asked, and another one would let two writers win. Stale
- *    reads are M1's.
- * M3 A write that may have taken effect is not sent to another replica: it rejects, and its caller reads
- *    before writing again (U2).
+ * DM1 `strong`: every replica gives consistent reads and takes conditional writes. The nearest one is asked;
+ *     one that does not answer makes way for the next, and is asked last for a while.
+ * DM2 `home`: the home takes every conditional write and every consistent read, and nobody stands in for it:
+ *     a condition is checked against the replica that is asked, and another one would let two writers win.
+ *     Stale reads are DM1's.
+ * DM3 A write that may have taken effect is not sent to another replica: it rejects, and its caller reads
+ *     before writing again (UPD2).
  */
 import { AssertionError, present } from "../../protocol/assert.ts";
 import type { Clock } from "../../protocol/clock.ts";
@@ -46,7 +46,7 @@ export class DynamoDbMetadataStore implements MetadataStore {
         : [
             present(
               replicas.find(({ region }) => region === mode.home),
-              `M2: a replica in the home ${mode.home}`,
+              `DM2: a replica in the home ${mode.home}`,
             ),
           ];
   }
@@ -103,7 +103,7 @@ export class DynamoDbMetadataStore implements MetadataStore {
 }
 
 const always = () => true;
-/** M3 */
+/** DM3 */
 const ifWithoutEffect = (error: unknown) => sideEffectsOf(error) === "none";
 
 function combined(failures: readonly unknown[]): unknown {

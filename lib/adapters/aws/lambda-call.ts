@@ -1,10 +1,10 @@
 /**
  * One call of another Lambda function, in any region: JSON in, JSON out.
  *
- * L1 Sent once. What is not an answer of the function's code is unknown: FunctionError, throttles, silence, a
- *    payload that cannot be read. Only what Lambda itself refused is certainly without effect.
- * L2 A function that is not there (404) is silent like one that died: its region cannot serve. A call that
- *    this process may not make (403) is its own fault, reported loudly, and says nothing of the function.
+ * LC1 Sent once. What is not an answer of the function's code is unknown: FunctionError, throttles, silence,
+ *     a payload that cannot be read. Only what Lambda itself refused is certainly without effect.
+ * LC2 A function that is not there (404) is silent like one that died: its region cannot serve. A call that
+ *     this process may not make (403) is its own fault, reported loudly, and says nothing of the function.
  */
 import { InvocationType, InvokeCommand, type LambdaClient } from "@aws-sdk/client-lambda";
 import type { JsonObject } from "../../formats/json-fields.ts";
@@ -19,7 +19,7 @@ export interface LambdaFunction {
   readonly client: LambdaClient;
   readonly name: string;
   readonly region: string;
-  /** Gets each call that was denied (L2). */
+  /** Gets each call that was denied (LC2). */
   readonly onDenied?: (denied: CallDenied) => void;
 }
 
@@ -30,7 +30,7 @@ export interface CallOptions {
 }
 
 /**
- * Throws `unavailable`: no answer, whatever became of the call (L1); `CallDenied` (L2); `over_capacity`:
+ * Throws `unavailable`: no answer, whatever became of the call (LC1); `CallDenied` (LC2); `over_capacity`:
  * Lambda is there, and runs as many of this function as it may.
  */
 export async function callFunction(

@@ -1,14 +1,14 @@
 /**
  * A bookie's storage in an S3 bucket: one object per slot, fence and marker.
  *
- * S1 The bucket decides: `If-None-Match: *` is put-if-absent, atomic per key (rules 1 to 4).
- * S2 412 means that the key was taken. After an attempt of this very call whose outcome is unknown, the bytes
- *    that are there say whose it is: its own mean that it was stored.
- * S3 409 (another request for the key is under way) and 429 store nothing; they are repeated.
- * S4 Only NoSuchKey of a GetObject is "absent". 403, NoSuchBucket, any other 404 and silence are unknown
- *    (rule 21).
- * S5 Entries alone have a storage class. Fences, markers and Tombstones are a few bytes, the first two read
- *    with each add: they stay in S3's own.
+ * SES1 The bucket decides: `If-None-Match: *` is put-if-absent, atomic per key (rules 1 to 4).
+ * SES2 412 means that the key was taken. After an attempt of this very call whose outcome is unknown, the
+ *      bytes that are there say whose it is: its own mean that it was stored.
+ * SES3 409 (another request for the key is under way) and 429 store nothing; they are repeated.
+ * SES4 Only NoSuchKey of a GetObject is "absent". 403, NoSuchBucket, any other 404 and silence are unknown
+ *      (rule 21).
+ * SES5 Entries alone have a storage class. Fences, markers and Tombstones are a few bytes, the first two read
+ *      with each add: they stay in S3's own.
  */
 import {
   DeleteObjectCommand,
@@ -29,10 +29,10 @@ import { pauseAfter, type RetryPorts } from "./retry-refused.ts";
 import { listKeys } from "./s3-listing.ts";
 
 export interface S3EntryStoreFields extends RetryPorts {
-  /** Its clients' own retries off: `maxAttempts: 1` (S2). */
+  /** Its clients' own retries off: `maxAttempts: 1` (SES2). */
   readonly client: S3Client;
   readonly bucket: string;
-  /** One whose objects can be read at once (S5); S3's own if absent. */
+  /** One whose objects can be read at once (SES5); S3's own if absent. */
   readonly storageClass?: StorageClass;
 }
 
@@ -83,7 +83,7 @@ export class S3EntryStore implements EntryStore {
 
   async #put(name: string, bytes: Uint8Array, value: StoreValue, ifNoneMatch?: "*"): Promise<void> {
     const { client, bucket, storageClass } = this.fields;
-    const isEntry = value.kind === "original" || value.kind === "recovered"; // S5
+    const isEntry = value.kind === "original" || value.kind === "recovered"; // SES5
     await client.send(
       new PutObjectCommand({
         Bucket: bucket,
@@ -98,7 +98,7 @@ export class S3EntryStore implements EntryStore {
   }
 
   /**
-   * S2. Rivals with the same bytes both get "stored": Tombstones, of which it does not matter whose is
+   * SES2. Rivals with the same bytes both get "stored": Tombstones, of which it does not matter whose is
    * there (rules 3, 9), and one writer's own entry sent twice (rule 2).
    */
   async #whose(name: string, bytes: Uint8Array): Promise<"stored" | "occupied"> {
@@ -107,7 +107,7 @@ export class S3EntryStore implements EntryStore {
     return sameBytes(found, bytes) ? "stored" : "occupied";
   }
 
-  /** S4 */
+  /** SES4 */
   async #read(name: string, signal?: CallSignal): Promise<Uint8Array | undefined> {
     const what = `get ${name}`;
     const read = async (options: { readonly abortSignal?: AbortSignal }) => {

@@ -6,10 +6,10 @@
  *     revision N, token S the version (ports.ts): conditions compare both
  *     value S             the item or the lease as JSON, in its own format
  *
- * T1 A call is sent once, and again only after a refusal that passes; a write whose outcome is unknown
- *    rejects.
- * T2 A failed condition is a conflict unless the row carries this very write's token: then the write had been
- *    sent before and won. A server that does not show the row that failed it is asked for it.
+ * TR1 A call is sent once, and again only after a refusal that passes; a write whose outcome is unknown
+ *     rejects.
+ * TR2 A failed condition is a conflict unless the row carries this very write's token: then the write had
+ *     been sent before and won. A server that does not show the row that failed it is asked for it.
  */
 import {
   type AttributeValue,
@@ -74,7 +74,7 @@ export async function putRow(
   });
   const failed = await conditionally(table, "put", () => table.client.send(command));
   if (failed === undefined) return { kind: "written", version };
-  const row = failed.Item === undefined ? await getRow(table, key, true) : rowOf(failed.Item); // T2
+  const row = failed.Item === undefined ? await getRow(table, key, true) : rowOf(failed.Item); // TR2
   return row?.version.token === write.token
     ? { kind: "written", version: row.version }
     : { kind: "conflict" };
@@ -108,7 +108,7 @@ export function rowOf(item: Readonly<Record<string, AttributeValue>>): Row {
   }
 }
 
-/** Runs one SDK call on the table (T1). Throws `unavailable`. */
+/** Runs one SDK call on the table (TR1). Throws `unavailable`. */
 export async function sent<T>(table: Table, what: string, call: () => Promise<T>): Promise<T> {
   try {
     return await retryRefused(table, call);

@@ -1,10 +1,10 @@
 /**
  * Opening a LevelDB directory: one store to a directory, one process at a time, errors that say what to do.
  *
- * L1 A directory once used by one kind of store is never opened as another kind.
- * L2 A directory that held a database and lost its index is refused, never begun anew: an emptied store
- *    would answer "absent" for what it had acknowledged (rule 21).
- * L3 The names of new directories are durable before the first write is acknowledged.
+ * LD1 A directory once used by one kind of store is never opened as another kind.
+ * LD2 A directory that held a database and lost its index is refused, never begun anew: an emptied store
+ *     would answer "absent" for what it had acknowledged (rule 21).
+ * LD3 The names of new directories are durable before the first write is acknowledged.
  */
 import { mkdir, open, readdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
@@ -68,7 +68,7 @@ async function prepareDirectory(path: string): Promise<boolean> {
   }
 }
 
-/** Makes the names from `path` up to the one in `top` durable (L3). */
+/** Makes the names from `path` up to the one in `top` durable (LD3). */
 async function syncNames(path: string, top: string): Promise<void> {
   if (process.platform === "win32") return; // Directories cannot be opened there.
   for (let parent = dirname(path); ; parent = dirname(parent)) {
@@ -82,7 +82,7 @@ async function syncNames(path: string, top: string): Promise<void> {
   }
 }
 
-/** L1. The name of the kind is written before anything else. */
+/** LD1. The name of the kind is written before anything else. */
 async function checkKind(database: LevelDatabase, path: string, kind: StoreKind): Promise<void> {
   const wanted = `${kind} ${KIND_FORMAT}`;
   const found = await database.get(KIND_KEY);

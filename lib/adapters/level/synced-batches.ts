@@ -2,11 +2,11 @@
  * Group commit: decisions are made one after the other, each on what is stored and on what those before it
  * decided; then all of them are flushed as one synced batch, and only then answered.
  *
- * G1 No decision is answered before a synced batch holds everything it was made on.
- * G2 A batch begins only when the one before it is on disk, so what is stored is always the whole truth
- *    about earlier batches. The process that holds the directory's lock is the only one to write.
- * G3 After a failed flush nothing is written any more: LevelDB's log may end in a torn record, and what
- *    follows one can be lost when the directory is next opened, acknowledged or not. Reads go on.
+ * SB1 No decision is answered before a synced batch holds everything it was made on.
+ * SB2 A batch begins only when the one before it is on disk, so what is stored is always the whole truth
+ *     about earlier batches. The process that holds the directory's lock is the only one to write.
+ * SB3 After a failed flush nothing is written any more: LevelDB's log may end in a torn record, and what
+ *     follows one can be lost when the directory is next opened, acknowledged or not. Reads go on.
  */
 
 import { sameBytes } from "../../protocol/entry.ts";

@@ -1,11 +1,11 @@
 /**
  * The host's clocks and timers.
  *
- * C1 A timer keeps the process alive, because a caller may await it: a command that pauses between two
- *    attempts must not exit in the middle with nothing printed. A process that is done calls `release`:
- *    what is pending then still fires while the process lives, but no longer holds it. So a finished command
- *    leaves at once, whatever time-outs its calls left behind, and a server's pauses always end.
- * C2 A timer never fires early by the monotonic clock, also for delays that the host's timers cannot hold.
+ * SC1 A timer keeps the process alive, because a caller may await it: a command that pauses between two
+ *     attempts must not exit in the middle with nothing printed. A process that is done calls `release`: what
+ *     is pending then still fires while the process lives, but no longer holds it. So a finished command
+ *     leaves at once, whatever time-outs its calls left behind, and a server's pauses always end.
+ * SC2 A timer never fires early by the monotonic clock, also for delays that the host's timers cannot hold.
  */
 import { assert } from "../../protocol/assert.ts";
 import type { Clock, Timer } from "../../protocol/clock.ts";
@@ -41,7 +41,7 @@ export class SystemClock implements Clock, Disposable {
     };
   }
 
-  /** The work is done: timers, pending and later ones, no longer keep the process alive (C1). */
+  /** The work is done: timers, pending and later ones, no longer keep the process alive (SC1). */
   release(): void {
     this.#released = true;
     for (const timer of this.#pending) timer.release();
@@ -77,7 +77,7 @@ class HostTimer {
   }
 
   #onHostTimer(): void {
-    // The host rounds to whole ms and cuts long delays (C2).
+    // The host rounds to whole ms and cuts long delays (SC2).
     if (performance.now() < this.#dueMs) this.start(this.#handle?.hasRef() === false);
     else this.#fire();
   }

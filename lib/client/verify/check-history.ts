@@ -2,17 +2,17 @@
  * What a history must keep, each promise by itself. The checks believe no answer but their own reading: what
  * was acknowledged is compared with what is there.
  *
- * C1 Seq_nums are dense from 0; DLSNs grow; timestamps never fall.
- * C2 What was acknowledged is in the log, at the position that was answered.
- * C3 Nothing is there twice, nothing that nobody sent, and nothing of which every answer said "no effect".
- * C4 Each appender's acknowledged records stand in its order.
- * C5 An append that began after another was acknowledged stands behind it.
- * C6 A strong read, begun after an acknowledgement in any region, finds the record.
+ * CH1 Seq_nums are dense from 0; DLSNs grow; timestamps never fall.
+ * CH2 What was acknowledged is in the log, at the position that was answered.
+ * CH3 Nothing is there twice, nothing that nobody sent, and nothing of which every answer said "no effect".
+ * CH4 Each appender's acknowledged records stand in its order.
+ * CH5 An append that began after another was acknowledged stands behind it.
+ * CH6 A strong read, begun after an acknowledgement in any region, finds the record.
  */
 import type { Attempt, FinalRecord, History } from "./history.ts";
 
 export interface Violation {
-  readonly promise: "C1" | "C2" | "C3" | "C4" | "C5" | "C6";
+  readonly promise: "CH1" | "CH2" | "CH3" | "CH4" | "CH5" | "CH6";
   readonly what: string;
 }
 
@@ -31,7 +31,7 @@ export function checkHistory(history: History): readonly Violation[] {
   for (const read of history.reads) {
     if (read.found === read.wanted) continue;
     const what = `${read.log} at ${read.seqNum} in ${read.endpoint}: ${read.found} instead of ${read.wanted}`;
-    found.push({ promise: "C6", what });
+    found.push({ promise: "CH6", what });
   }
   return found;
 }
@@ -54,7 +54,7 @@ function positions(log: string, records: readonly FinalRecord[]): Violation[] {
   return found;
 }
 
-const c1 = (what: string): Violation => ({ promise: "C1", what });
+const c1 = (what: string): Violation => ({ promise: "CH1", what });
 
 function acknowledged(
   log: string,
@@ -66,7 +66,7 @@ function acknowledged(
     if (there?.body === body && there.dlsn === outcome.dlsn) return [];
     const place = there === undefined ? "nothing" : `${there.body} (${there.dlsn})`;
     return [
-      { promise: "C2", what: `${log}: ${body} (${outcome.dlsn}) at ${outcome.seqNum}, there is ${place}` },
+      { promise: "CH2", what: `${log}: ${body} (${outcome.dlsn}) at ${outcome.seqNum}, there is ${place}` },
     ];
   });
 }
@@ -81,11 +81,11 @@ function contents(log: string, records: readonly FinalRecord[], attempts: readon
     const attempt = sent.get(body);
     const isTwice = seen.has(body);
     seen.add(body);
-    if (isTwice) return [{ promise: "C3", what: `${log}: ${body} is there again at ${seqNum}` }];
-    if (attempt === undefined) return [{ promise: "C3", what: `${log}: ${body} at ${seqNum} is nobody's` }];
+    if (isTwice) return [{ promise: "CH3", what: `${log}: ${body} is there again at ${seqNum}` }];
+    if (attempt === undefined) return [{ promise: "CH3", what: `${log}: ${body} at ${seqNum} is nobody's` }];
     if (attempt.outcome.kind !== "refused") return [];
     const what = `${log}: ${body} at ${seqNum} was refused with ${attempt.outcome.code} and no effect`;
-    return [{ promise: "C3", what }];
+    return [{ promise: "CH3", what }];
   });
 }
 
@@ -97,7 +97,7 @@ function appendersOrder(log: string, attempts: readonly Attempt[]): Violation[] 
     last.set(appender, { turn, seqNum: outcome.seqNum });
     if (before === undefined || before.seqNum < outcome.seqNum) return [];
     const what = `${log}: appender ${appender}, turn ${turn} at ${outcome.seqNum} before turn ${before.turn}`;
-    return [{ promise: "C4", what }];
+    return [{ promise: "CH4", what }];
   });
 }
 
@@ -117,6 +117,6 @@ function realTimeOrder(log: string, attempts: readonly Attempt[]): Violation[] {
     }
     if (outcome.seqNum > highest) return [];
     const what = `${log}: ${body} at ${outcome.seqNum} began after ${highest} was acknowledged`;
-    return [{ promise: "C5", what }];
+    return [{ promise: "CH5", what }];
   });
 }

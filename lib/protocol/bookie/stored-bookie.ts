@@ -2,11 +2,11 @@
  * What one bookie does, over an entry store. A bookie is many processes at once and none of them remembers
  * anything that decides (rules 1 to 4): the store's put-if-absent is the only arbiter.
  *
- * B1 A slot that holds an Original keeps it for ever; no operation here replaces one (rule 1).
- * B2 An add is OK only if its own content is in the slot as an Original and no fence was there (rule 2).
- * B3 A recovery request answers after the fence is durable, and a negative leaves a Tombstone (rule 3).
- * B4 A negative, and an OK, come from the storage that the bookie's id names: the incarnation marker is read
- *    for each; a tail read's `nothing` may trust a check under a minute old (rule 21).
+ * SK1 A slot that holds an Original keeps it for ever; no operation here replaces one (rule 1).
+ * SK2 An add is OK only if its own content is in the slot as an Original and no fence was there (rule 2).
+ * SK3 A recovery request answers after the fence is durable, and a negative leaves a Tombstone (rule 3).
+ * SK4 A negative, and an OK, come from the storage that the bookie's id names: the incarnation marker is read
+ *     for each; a tail read's `nothing` may trust a check under a minute old (rule 21).
  */
 import { type CallSignal, throwIfAborted } from "../call-abort.ts";
 import type { Clock } from "../clock.ts";
@@ -153,7 +153,7 @@ export class StoredBookie implements Bookie {
       if (occupant.kind === "original") {
         if (!isIdentical(occupant.entry, entry)) return { kind: "conflict", occupant: occupant.entry };
       } else {
-        // A Tombstone or Recovered never becomes an Original again, so this put cannot replace one (B1).
+        // A Tombstone or Recovered never becomes an Original again, so this put cannot replace one (SK1).
         await this.#store.put(slot, recovered);
       }
     }
@@ -207,7 +207,7 @@ export class StoredBookie implements Bookie {
     return this.#identityChecked?.isWithin(limits.identityCheckAgeMaxMs) === true;
   }
 
-  /** Rejects unless the storage is the one that this bookie's id names: then every answer is unknown (B4). */
+  /** Rejects unless the storage is the one that this bookie's id names: otherwise no answer counts (SK4). */
   async #checkIdentity(): Promise<void> {
     const checked = new Age(this.#clock);
     const marker = await this.#store.get({ kind: "incarnation" });

@@ -2,11 +2,11 @@
  * The writer's ensemble change (rule 6): bookies failed, and without others in their places some entry can
  * no longer be acknowledged. The caller has frozen acknowledgements and holds back new adds (6a).
  *
- * E1 Every unacknowledged entry whose write set contains a replaced position is on its replacement before
- *    the metadata names the replacement (6b, 6c). Persisting first and copying afterwards loses entries that
- *    a strong reader has already returned (S09).
- * E2 The write is from OPEN, and only over the last fragment that this writer itself wrote or saw (6c).
- * E3 A replacement was never a member of an earlier ensemble (rule 7).
+ * CE1 Every unacknowledged entry whose write set contains a replaced position is on its replacement before
+ *     the metadata names the replacement (6b, 6c). Persisting first and copying afterwards loses entries that
+ *     a strong reader has already returned (S09).
+ * CE2 The write is from OPEN, and only over the last fragment that this writer itself wrote or saw (6c).
+ * CE3 A replacement was never a member of an earlier ensemble (rule 7).
  */
 import { type BookieId, type EntryId, nextEntry } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
@@ -71,14 +71,14 @@ async function replacePositions(
     const chosen = choose(ports, ledger, fragment, positions, unfit);
     if (chosen.kind === "refused") return chosen;
     const ensemble = chosen.ensemble;
-    // Placement may have moved others too; whoever is new needs its copies, wherever it stands (E1).
+    // Placement may have moved others too; whoever is new needs its copies, wherever it stands (CE1).
     const changed = ensemble.flatMap((member, position) =>
       member.id === fragment.ensemble[position]?.id ? [] : [position],
     );
     const copies = await copyUnacknowledged(ports, change, changed, ensemble);
     if (copies.kind === "fenced") return copies;
     if (copies.kind === "failed") {
-      // What was copied to them stays there as the same bytes; they are simply not used in this change (E1).
+      // What was copied to them stays there as the same bytes; they are simply not used in this change (CE1).
       for (const id of copies.bookies) unfit.add(id);
       continue;
     }

@@ -1,14 +1,15 @@
 /**
  * Collection of a DELETED ledger in two sweeps (rule 15). May run twice, and in several processes at once.
  *
- * C1 Only metadata that says DELETED, read consistently, authorises any deletion; a missing item never does.
- * C2 The first sweep deletes entries up to the end. Fences, the seal and everything behind the end stay, so
- *    that an add that was under way for weeks still finds its slot taken or its ledger fenced.
- * C3 The second sweep, after the seal age, removes the rest, and the metadata last: while a bookie does not
- *    answer the item stays, for it is the only memory of what is left.
- * C4 Nothing goes before the slot behind the end is sealed. Where two recoveries met, one that found nothing
- *    there and closed the ledger, and one that found a copy, Recovered copies may have taken the place of the
- *    Tombstones (rule 4). They seal as well: an add finds the slot taken (rule 2), and no reader counts them.
+ * CL1 Only metadata that says DELETED, read consistently, authorises any deletion; a missing item never does.
+ * CL2 The first sweep deletes entries up to the end. Fences, the seal and everything behind the end stay, so
+ *     that an add that was under way for weeks still finds its slot taken or its ledger fenced.
+ * CL3 The second sweep, after the seal age, removes the rest, and the metadata last: while a bookie does not
+ *     answer the item stays, for it is the only memory of what is left.
+ * CL4 Nothing goes before the slot behind the end is sealed. Where two recoveries met, one that found nothing
+ *     there and closed the ledger, and one that found a copy, Recovered copies may have taken the place of
+ *     the Tombstones (rule 4). They seal as well: an add finds the slot taken (rule 2), and no reader counts
+ *     them.
  */
 import type { BookieId, LedgerId } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
@@ -60,7 +61,7 @@ export async function sweepSeal(
   return { kind: "swept" };
 }
 
-/** C4. A slot that holds a seal, or a copy that seals as well. */
+/** CL4. A slot that holds a seal, or a copy that seals as well. */
 const sealOrFind: SealSlot = async (bookie, ledgerId, slot) => {
   const answer = await bookie.seal(ledgerId, slot);
   if (answer.kind === "sealed") return answer;
@@ -68,7 +69,7 @@ const sealOrFind: SealSlot = async (bookie, ledgerId, slot) => {
   return { kind: there.kind === "tombstone" || there.copy === "recovered" ? "sealed" : "occupied" };
 };
 
-/** C1. */
+/** CL1. */
 async function readDeleted(ports: LedgerPorts, id: LedgerId): Promise<DeletedLedger | undefined> {
   const item = (await ports.metadata.get(ledgerKey(id), "consistent"))?.item;
   return item?.kind === "ledger" && item.state === "DELETED" ? item : undefined;

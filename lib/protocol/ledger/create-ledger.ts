@@ -1,6 +1,6 @@
 /**
  * Creates a ledger: a random id, an ensemble, one put-if-absent. Whether the id was free is the store's
- * word; a lost reply is settled by the write token (U2), so a ledger is never created twice. A log's ledger
+ * word; a lost reply is settled by the write token (UPD2), so a ledger is never created twice. A log's ledger
  * is listed for the auditor beside that, and before anybody writes to it.
  */
 import { assert } from "../assert.ts";

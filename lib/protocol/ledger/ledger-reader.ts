@@ -1,15 +1,15 @@
 /**
  * Reads one ledger, with metadata of any age (rules 13, 14).
  *
- * L1 An entry of an open ledger is returned only by T1 (at most a last add confirmed that some genuine entry
- *    of the ledger carries) or T2 (the one before it is confirmed, and Originals of it were read from an ACK
- *    set of its write set). Recovered copies and Tombstones never count.
- * L2 "Nothing yet" is said after a negative quorum of `nothing` and then one consistent metadata read that
- *    shows the same version, OPEN.
- * L3 `confirmed` never falls: an entry that was returned once is returned again.
- * L4 Nothing is answered on metadata that was read longer ago than a quarter of the seal age (rule 15). It is
- *    the metadata that this very read went by that counts: another read may have asked again meanwhile.
- * L5 Never fences, never writes.
+ * LR1 An entry of an open ledger is returned only by T1 (at most a last add confirmed that some genuine entry
+ *     of the ledger carries) or T2 (the one before it is confirmed, and Originals of it were read from an ACK
+ *     set of its write set). Recovered copies and Tombstones never count.
+ * LR2 "Nothing yet" is said after a negative quorum of `nothing` and then one consistent metadata read that
+ *     shows the same version, OPEN.
+ * LR3 `confirmed` never falls: an entry that was returned once is returned again.
+ * LR4 Nothing is answered on metadata that was read longer ago than a quarter of the seal age (rule 15). It
+ *     is the metadata that this very read went by that counts: another read may have asked again meanwhile.
+ * LR5 Never fences, never writes.
  */
 
 import { Age } from "../deadline.ts";
@@ -184,7 +184,7 @@ export class LedgerReader {
     }
   }
 
-  /** L2: the consistent read that has to follow the last slot answer. */
+  /** LR2: the consistent read that has to follow the last slot answer. */
   async #provenTail(known: Versioned<LedgerMetadata>): Promise<Step> {
     const now = await this.#refresh();
     if (now === undefined || !isSameVersion(now.version, known.version)) return { kind: "again" };
@@ -218,13 +218,13 @@ export class LedgerReader {
     return now === undefined || !isSameVersion(now.version, known.version);
   }
 
-  /** Metadata of any age, but not so old that nothing may be answered from it (L4). */
+  /** Metadata of any age, but not so old that nothing may be answered from it (LR4). */
   async #metadata(): Promise<Known | undefined> {
     const known = this.#known;
     return known !== undefined && this.#mayAnswerFrom(known) ? known : await this.#refresh();
   }
 
-  /** L4. What is gone is gone: ids are never used again. */
+  /** LR4. What is gone is gone: ids are never used again. */
   #mayAnswerFrom(known: Known | undefined): boolean {
     return known === undefined || isFresh(known.readAt);
   }

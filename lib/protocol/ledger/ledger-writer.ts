@@ -2,13 +2,13 @@
  * One writer's tenure of one open ledger: adds entries, acknowledges them in order, replaces bookies that
  * fail, closes cleanly. Rules 5 to 9.
  *
- * W1 An entry is encoded once; every resend is the same object (rule 5).
- * W2 Adds are acknowledged in entry-id order, each on an ACK set of its write set in the ensemble that the
- *    metadata names (rule 5). `lastAddConfirmed` is the highest acknowledged entry and never falls.
- * W3 While the ensemble changes nothing is acknowledged and nothing new is sent (rule 6a).
- * W4 After a fence, or IN_RECOVERY, CLOSED or a foreign change seen in metadata, nothing is acknowledged any
- *    more and the outcome of everything pending is unknown (rule 8).
- * W5 Nothing is acknowledged on metadata last read longer ago than a quarter of the seal age (rule 15).
+ * LGW1 An entry is encoded once; every resend is the same object (rule 5).
+ * LGW2 Adds are acknowledged in entry-id order, each on an ACK set of its write set in the ensemble that the
+ *      metadata names (rule 5). `lastAddConfirmed` is the highest acknowledged entry and never falls.
+ * LGW3 While the ensemble changes nothing is acknowledged and nothing new is sent (rule 6a).
+ * LGW4 After a fence, or IN_RECOVERY, CLOSED or a foreign change seen in metadata, nothing is acknowledged
+ *      any more and the outcome of everything pending is unknown (rule 8).
+ * LGW5 Nothing is acknowledged on metadata last read longer ago than a quarter of the seal age (rule 15).
  */
 import { assert } from "../assert.ts";
 import type { Age } from "../deadline.ts";
@@ -149,7 +149,7 @@ export class LedgerWriter {
     const answer = await sendAdd(this.#ports, bookie, add.entry);
     if (this.#phase === "stopped") return;
     if (answer.kind === "fenced") return this.#stop(fenced(ledgerId, `${bookie.id} is fenced`));
-    if (memberAt(this.#fragment(), position).id !== bookie.id) return; // replaced meanwhile (P2)
+    if (memberAt(this.#fragment(), position).id !== bookie.id) return; // replaced meanwhile (PAD2)
     if (answer.kind === "ok") {
       this.suspects.delete(bookie.id);
       add.failed.delete(position);
@@ -177,7 +177,7 @@ export class LedgerWriter {
       if (head === undefined) return;
       if (!this.#age.isFresh()) return void this.#checkMetadata();
       const entryId = head.entry.header.entryId;
-      assert(entryId === nextEntry(this.#lastAddConfirmed), "W2: acknowledged in entry-id order");
+      assert(entryId === nextEntry(this.#lastAddConfirmed), "LGW2: acknowledged in entry-id order");
       this.#pending.shift();
       this.#lastAddConfirmed = entryId;
       this.#ports.trace.emit({ event: "entry-acknowledged", ledgerId, entryId });
@@ -185,7 +185,7 @@ export class LedgerWriter {
     }
   }
 
-  /** Rule 6, with acknowledgements frozen and new adds held back by the phase (W3). */
+  /** Rule 6, with acknowledgements frozen and new adds held back by the phase (LGW3). */
   async #changeEnsemble(failedPositions = this.#pending.failedPositions()): Promise<void> {
     this.#phase = "changing-ensemble";
     const { ledgerId } = this.#ledger.item;
@@ -218,7 +218,7 @@ export class LedgerWriter {
     else this.#stop(outOfBookies(this.#ledger.item, blocked, reason));
   }
 
-  /** W5: reads the metadata again before anything more is acknowledged. */
+  /** LGW5: reads the metadata again before anything more is acknowledged. */
   async #checkMetadata(): Promise<void> {
     this.#phase = "checking-metadata";
     const reason = await whyNotOpen(this.#ports, this.#age, this.#ledger.item.ledgerId);
@@ -228,7 +228,7 @@ export class LedgerWriter {
     this.#advance();
   }
 
-  /** W4: rejects everything, once and for all. */
+  /** LGW4: rejects everything, once and for all. */
   #stop(reason: FencelineError, trace = true): void {
     if (this.#phase === "stopped") return;
     this.#phase = "stopped";

@@ -2,8 +2,8 @@
  * The writer's queues: entries that were sent and not yet acknowledged, in entry-id order, and adds that wait
  * for room or for the end of an ensemble change, none of which was sent.
  *
- * P1 Ids in the queue are consecutive; the head is the last add confirmed plus one.
- * P2 An ack counts for the bookie that stands at the position now; a replaced bookie's acks are dropped.
+ * PAD1 Ids in the queue are consecutive; the head is the last add confirmed plus one.
+ * PAD2 An ack counts for the bookie that stands at the position now; a replaced bookie's acks are dropped.
  */
 import { assert } from "../assert.ts";
 import { type EntryId, nextEntry, type Region } from "../ids.ts";
@@ -86,7 +86,7 @@ export class PendingAdds {
     const expected = last === undefined ? undefined : nextEntry(last.entry.header.entryId);
     assert(
       expected === undefined || expected === add.entry.header.entryId,
-      "P1: pending ids are consecutive",
+      "PAD1: pending ids are consecutive",
     );
     this.#queue.push(add);
     this.#bytes += add.entry.payload.length;
@@ -149,7 +149,7 @@ export class PendingAdds {
 
   /**
    * The bookies at `positions` were replaced, and the replacements hold every pending entry that is theirs:
-   * their OKs count from here on, the acks of those they replaced no more (P2, rule 6d).
+   * their OKs count from here on, the acks of those they replaced no more (PAD2, rule 6d).
    */
   adoptCopies(positions: readonly number[], replication: Replication): void {
     for (const add of this.#queue) {

@@ -2,12 +2,12 @@
  * Recovery: makes a ledger end, whatever its writer is doing (rules 10 to 12). Any number of processes may
  * run it at once, each step may run twice; they all come to the one end that the metadata then names.
  *
- * R1 Metadata says IN_RECOVERY before any bookie is fenced: no ensemble changes under recovery (rule 10).
- * R2 Recovery reads go to the write sets of the ensemble that the metadata named then; bookies that recovery
- *    itself put in the place of failed ones are never asked for negatives (rule 11, S06).
- * R3 An entry of which any copy was found is written back to an ACK set before the ledger is closed at or
- *    behind it; only a negative quorum ends the ledger; neither leaves it IN_RECOVERY (rule 11).
- * R4 End, length and local fragments become visible in one compare-and-set; whoever loses it adopts (rule
+ * RL1 Metadata says IN_RECOVERY before any bookie is fenced: no ensemble changes under recovery (rule 10).
+ * RL2 Recovery reads go to the write sets of the ensemble that the metadata named then; bookies that recovery
+ *     itself put in the place of failed ones are never asked for negatives (rule 11, S06).
+ * RL3 An entry of which any copy was found is written back to an ACK set before the ledger is closed at or
+ *     behind it; only a negative quorum ends the ledger; neither leaves it IN_RECOVERY (rule 11).
+ * RL4 End, length and local fragments become visible in one compare-and-set; whoever loses it adopts (rule
  * 12).
  */
 import { assert } from "../assert.ts";
@@ -70,7 +70,7 @@ async function enterRecovery(
   });
   const item = (await ports.metadata.get(ledgerKey(id), "consistent"))?.item;
   if (item === undefined) return undefined;
-  assert(item.kind === "ledger" && item.state !== "OPEN", "R1: a ledger never goes back to OPEN");
+  assert(item.kind === "ledger" && item.state !== "OPEN", "RL1: a ledger never goes back to OPEN");
   return item;
 }
 

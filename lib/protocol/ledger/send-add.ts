@@ -8,7 +8,7 @@ import { askBookie, entryCall } from "./ask-bookie.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import type { HeldAdd, PendingAdd } from "./pending-adds.ts";
 
-/** Seals the entry; from here on its place and its bytes never change (W1). */
+/** Seals the entry; from here on its place and its bytes never change (LGW1). */
 export function sealAdd(
   ports: LedgerPorts,
   { ledgerId, digest }: OpenLedger,

@@ -1,12 +1,12 @@
 /**
  * Writes recovered entries back until an ACK set holds each (rules 4, 11), replacing bookies that fail on the
- * way. Replacements live in local fragments that nobody else sees before the write that closes (R4); bookies
+ * way. Replacements live in local fragments that nobody else sees before the write that closes (RL4); bookies
  * that once left an ensemble may serve again here, since Recovered copies never count for a reader (rule 7).
  *
- * W1 An entry is held once an ACK set of the local fragment has answered OK; silence is never an answer.
- * W2 Appends wait for this. So others are put in the places of bookies that are late, once: when others have
- *    held an entry for `writeBackPatienceMs`, or at once if the late ones were silent before. Where placement
- *    knows no others, and from then on, each bookie has its whole time.
+ * WB1 An entry is held once an ACK set of the local fragment has answered OK; silence is never an answer.
+ * WB2 Appends wait for this. So others are put in the places of bookies that are late, once: when others have
+ *     held an entry for `writeBackPatienceMs`, or at once if the late ones were silent before. Where
+ *     placement knows no others, and from then on, each bookie has its whole time.
  */
 
 import { isGenuine } from "../entry.ts";
@@ -66,7 +66,7 @@ export class WriteBack {
       const first = todo[0];
       if (first === undefined) return;
       const late = this.#late(todo);
-      if (late.size > 0) hasHaste = false; // W2
+      if (late.size > 0) hasHaste = false; // WB2
       const answer = this.#replace(first, new Set([...unfit, ...late]));
       if (answer.kind === "refused" && late.size === 0) throw this.#cannotBeHeld(first, answer.reason);
     }

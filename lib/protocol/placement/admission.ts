@@ -1,12 +1,13 @@
 /**
  * Whether a log may have these quorum sizes in this topology: asked once, when it is created.
  *
- * D1 The smallest legal ack quorum is Qw + 1 - floor(Qw * floor(E / m) / E) for m regions, m >= 2: the
- *    poorest of m regions has at most floor(E / m) bookies, so some write set holds at most floor(Qw *
- *    floor(E / m) / E) of them, and the sector ring holds as many in all. For m = 1 it is 1. Sizes alone
- *    decide this: a log outlives any topology, and when only m regions are left it must still be placed.
- * D2 Besides, there must be an ensemble with all of the topology's bookies at hand.
- * D3 That m regions which survive could not host an ensemble is a warning: bookies come and go, sizes do not.
+ * AD1 The smallest legal ack quorum is Qw + 1 - floor(Qw * floor(E / m) / E) for m regions, m >= 2: the
+ *     poorest of m regions has at most floor(E / m) bookies, so some write set holds at most floor(Qw *
+ *     floor(E / m) / E) of them, and the sector ring holds as many in all. For m = 1 it is 1. Sizes alone
+ *     decide this: a log outlives any topology, and when only m regions are left it must still be placed.
+ * AD2 Besides, there must be an ensemble with all of the topology's bookies at hand.
+ * AD3 That m regions which survive could not host an ensemble is a warning: bookies come and go, sizes do
+ *     not.
  */
 
 import type { Replication } from "../replication.ts";
@@ -23,7 +24,7 @@ export const ensembleSizeMax = 60;
 export interface Accepted {
   readonly kind: "accepted";
   readonly smallestAckQuorum: number;
-  /** D3; empty if every survivor set can host the log. */
+  /** AD3; empty if every survivor set can host the log. */
   readonly warnings: readonly string[];
   readonly availability: AvailabilityBand;
   readonly degradedSurvivorSets: SurvivorSets;
@@ -43,7 +44,7 @@ export type Admission = Accepted | AdmissionRefusal;
 
 type Sizes = Pick<Replication, "ensembleSize" | "writeQuorum" | "minRegions">;
 
-/** D1: the number, or why there is none. */
+/** AD1: the number, or why there is none. */
 export function smallestAckQuorum(sizes: Sizes): number | AdmissionRefusal {
   const { ensembleSize, writeQuorum, minRegions } = sizes;
   const refusal = outOfRange("ensembleSize", ensembleSize) ?? outOfRange("writeQuorum", writeQuorum);
@@ -177,7 +178,7 @@ function malformedTopology(topology: readonly RegionCount[]): AdmissionRefusal |
   return { kind: "refused", reason, change: ["topology"] };
 }
 
-/** D2 */
+/** AD2 */
 function noRoom(
   why: Exclude<Arrangement["kind"], "ring">,
   replication: Replication,

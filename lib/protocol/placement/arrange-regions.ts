@@ -1,14 +1,14 @@
 /**
  * Which regions stand around a new ensemble's ring: how many bookies of each, and in which order.
  *
- * A1 The counts are as even as the regions' bookies allow (C2). Bookies of no known region are used only
- *    where all others do not suffice: each makes every window heavier by one.
- * A2 No ring is possible if the windows are too heavy on average: a bookie stands in Qw of E windows, and by
- *    C2 no other counts have lighter windows. With E = Qw there is one window, so then this decides.
- * A3 Let k = Qw - Qa + 1 and q = ceil(k * E / Qw). If minRegions * q <= E, and the regions can give
- *    minRegions * q bookies when none gives more than q, the sector ring of width minRegions is legal (S3).
- *    Such q exists for every admitted Qa as soon as minRegions regions have q bookies each.
- * A4 What lies between A2 and A3 is searched; a search beyond its bound gives up.
+ * AR1 The counts are as even as the regions' bookies allow (RCT2). Bookies of no known region are used only
+ *     where all others do not suffice: each makes every window heavier by one.
+ * AR2 No ring is possible if the windows are too heavy on average: a bookie stands in Qw of E windows, and by
+ *     RCT2 no other counts have lighter windows. With E = Qw there is one window, so then this decides.
+ * AR3 Let k = Qw - Qa + 1 and q = ceil(k * E / Qw). If minRegions * q <= E, and the regions can give
+ *     minRegions * q bookies when none gives more than q, the sector ring of width minRegions is legal (SR3).
+ *     Such q exists for every admitted Qa as soon as minRegions regions have q bookies each.
+ * AR4 What lies between AR2 and AR3 is searched; a search beyond its bound gives up.
  */
 import type { Replication } from "../replication.ts";
 import { sumOfLargest, waterFill } from "./region-counts.ts";
@@ -23,9 +23,9 @@ export type Arrangement =
   | { readonly kind: "ring"; readonly ring: Ring; readonly shares: RegionShares }
   /** Fewer usable bookies than the ensemble has. */
   | { readonly kind: "too-few" }
-  /** No ring is legal: by A2 too many copies lie in minRegions - 1 regions. */
+  /** No ring is legal: by AR2 too many copies lie in minRegions - 1 regions. */
   | { readonly kind: "too-concentrated"; readonly shares: RegionShares }
-  /** None was found (A4). */
+  /** None was found (AR4). */
   | { readonly kind: "not-found"; readonly shares: RegionShares };
 
 /** `usable` counts bookies by region, in order of preference among equals. */
@@ -46,7 +46,7 @@ export function arrangeRegions(usable: RegionShares, replication: Replication): 
   return ring === undefined ? { kind: "not-found", shares } : { kind: "ring", ring, shares };
 }
 
-/** Bases as wide as there are regions mix them best; the width of A3 is the one that is sure to be legal. */
+/** Bases as wide as there are regions mix them best; the width of AR3 is the one that is sure to be legal. */
 function ringOfSectors(shares: RegionShares, replication: Replication): Ring | undefined {
   const regions = shares.known.length;
   const used = shares.known.filter((share) => share > 0).length;

@@ -2,11 +2,11 @@
  * Whether an ensemble keeps its promise, judged without any of the code that places: what placement, ensemble
  * changes, recovery and repair all ask before an ensemble is used.
  *
- * I1 Every ack quorum of every write set spans minRegions known regions. It is enough to look at the worst
- *    one, which takes the bookies of no known region first and then empties the fullest regions one by one.
- * I2 Members are as many as the ensemble has positions, and no bookie stands at two of them.
- * I3 Where another ensemble is replaced, a write set may break I1 if it spans no fewer regions than it did
- *    there. So what was legal stays legal, and what was not may only come closer.
+ * CK1 Every ack quorum of every write set spans minRegions known regions. It is enough to look at the worst
+ *     one, which takes the bookies of no known region first and then empties the fullest regions one by one.
+ * CK2 Members are as many as the ensemble has positions, and no bookie stands at two of them.
+ * CK3 Where another ensemble is replaced, a write set may break CK1 if it spans no fewer regions than it did
+ *     there. So what was legal stays legal, and what was not may only come closer.
  */
 import type { BookieId, EntryId, Region } from "../ids.ts";
 import type { BookieAddress } from "../place.ts";
@@ -20,7 +20,7 @@ export type EnsembleCheck = { readonly kind: "legal" } | IllegalEnsemble;
 export interface IllegalEnsemble {
   readonly kind: "illegal";
   readonly reason: string;
-  /** The first write set that breaks I1; absent if I2 is broken. */
+  /** The first write set that breaks CK1; absent if CK2 is broken. */
   readonly writeSet?: {
     readonly positions: readonly number[];
     readonly members: readonly BookieAddress[];
@@ -32,7 +32,7 @@ export interface IllegalEnsemble {
 
 /**
  * Places are those of the members themselves, as the ledger's metadata has them. `before`: the ensemble that
- * this one takes the place of (I3).
+ * this one takes the place of (CK3).
  */
 export function checkEnsemble(
   ensemble: readonly BookieAddress[],
@@ -77,7 +77,7 @@ function membersAt(positions: readonly number[], ensemble: readonly BookieAddres
   return positions.flatMap((position) => ensemble[position] ?? []);
 }
 
-/** I1: the fewest known regions that `ackQuorum` of the members can span. */
+/** CK1: the fewest known regions that `ackQuorum` of the members can span. */
 function regionsOfWorstQuorum(members: readonly BookieAddress[], ackQuorum: number): number {
   let wanted = ackQuorum;
   const counts = new Map<Region, number>();

@@ -1,10 +1,10 @@
 /**
  * Replacement where every entry goes to all bookies (E = Qw): one write set, in which only counts matter.
  *
- * V1 Bookies that stay are floors, and with what their regions have to give, capacities. Filling up between
- *    them as evenly as possible gives every load(j) its least value (C2), so if that is too much, all is.
- * V2 First with the failed bookies' own regions refilled, which leaves counts as they are; then freely; then,
- *    if others may leave, with one after the other taken from the fullest region.
+ * ER1 Bookies that stay are floors, and with what their regions have to give, capacities. Filling up between
+ *     them as evenly as possible gives every load(j) its least value (RCT2), so if that is too much, all is.
+ * ER2 First with the failed bookies' own regions refilled, which leaves counts as they are; then freely;
+ *     then, if others may leave, with one after the other taken from the fullest region.
  */
 import { present } from "../assert.ts";
 import { waterFill } from "./region-counts.ts";
@@ -33,7 +33,7 @@ export function replaceEvenly(
   return filling === undefined ? undefined : spread(wanted, staying, filling);
 }
 
-/** V1; undefined if it would break a ceiling. */
+/** ER1; undefined if it would break a ceiling. */
 function fillUp(
   wanted: RegionReplacement,
   staying: WindowCounts,
@@ -62,7 +62,7 @@ function fillFrom(
 }
 
 /**
- * V2: lowers the floor that holds the fullest region up, until the counts are right or nothing holds them.
+ * ER2: lowers the floor that holds the fullest region up, until the counts are right or nothing holds them.
  */
 function fillWithOthers(
   wanted: RegionReplacement,

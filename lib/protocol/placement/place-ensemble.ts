@@ -1,11 +1,11 @@
 /**
  * The ensemble of a new ledger, or of one that is placed anew.
  *
- * N1 An ensemble that is returned passes the checker; where that cannot be, the answer is a refusal that
- *    counts the usable bookies. Missing regions make ensembles smaller in regions, never weaker.
- * N2 Counts over regions, and over racks within a region, are max-min fair. What cannot be even goes to the
- *    writer's own region, then to regions, racks and bookies in the ledger's turn.
- * N3 Quarantined bookies are members only where none of those that are could be left out.
+ * PE1 An ensemble that is returned passes the checker; where that cannot be, the answer is a refusal that
+ *     counts the usable bookies. Missing regions make ensembles smaller in regions, never weaker.
+ * PE2 Counts over regions, and over racks within a region, are max-min fair. What cannot be even goes to the
+ *     writer's own region, then to regions, racks and bookies in the ledger's turn.
+ * PE3 Quarantined bookies are members only where none of those that are could be left out.
  */
 import { assert, present } from "../assert.ts";
 import type { BookieId, Region } from "../ids.ts";
@@ -43,7 +43,7 @@ export function placeEnsemble(request: EnsembleRequest): EnsembleAnswer {
   const answer = fewestQuarantined(usable, (bookies) => placeAmong(bookies, request));
   if (answer.kind === "refused") return answer;
   const check = checkEnsemble(answer.ensemble, request.replication);
-  assert(check.kind === "legal", `N1: ${check.kind === "illegal" ? check.reason : ""}`);
+  assert(check.kind === "legal", `PE1: ${check.kind === "illegal" ? check.reason : ""}`);
   const there = new Set([...usable.sound, ...usable.quarantined].map(({ place }) => place.region));
   const named = new Set(request.candidates.map(({ place }) => place.region));
   return {
@@ -121,9 +121,9 @@ function refusal(
 /**
  * Racks of one region's copies, in the order in which these copies follow each other around the ring.
  *
- * K1 Counts by rack are as even as the racks' bookies allow (C2).
- * K2 Copies that follow each other, the last and the first too, stand in different racks wherever the counts
- *    permit it at all, that is, wherever no rack has more than half of the copies.
+ * RO1 Counts by rack are as even as the racks' bookies allow (RCT2).
+ * RO2 Copies that follow each other, the last and the first too, stand in different racks wherever the counts
+ *     permit it at all, that is, wherever no rack has more than half of the copies.
  *
  * The index of the rack for each of `copies` copies. `usable` counts bookies by rack, in order of preference;
  * together they have as many as there are copies.

@@ -1,11 +1,11 @@
 /**
  * Shares that are as even as capacities allow: bookies over regions, and bookies of a region over racks.
  *
- * C1 The shares add up to the total; each lies between its floor and its capacity.
- * C2 No share could gain one from a share that is more than one larger, save for floors and capacities
- *    (max-min fair). Hence, for every j, no other shares have a smaller sum of the j largest: if these shares
- *    concentrate too much in few regions, all do.
- * C3 Among equals the earlier one gets the odd one.
+ * RCT1 The shares add up to the total; each lies between its floor and its capacity.
+ * RCT2 No share could gain one from a share that is more than one larger, save for floors and capacities
+ *      (max-min fair). Hence, for every j, no other shares have a smaller sum of the j largest: if these
+ *      shares concentrate too much in few regions, all do.
+ * RCT3 Among equals the earlier one gets the odd one.
  */
 import { assert } from "../assert.ts";
 
@@ -17,7 +17,7 @@ export function waterFill(
 ): number[] | undefined {
   const shares = capacities.map((capacity, index) => {
     const floor = floors[index] ?? 0;
-    assert(floor <= capacity, `C1: floor ${floor} is above capacity ${capacity}`);
+    assert(floor <= capacity, `RCT1: floor ${floor} is above capacity ${capacity}`);
     return floor;
   });
   let missing = total - shares.reduce((sum, share) => sum + share, 0);

@@ -1,11 +1,11 @@
 /**
  * Other bookies in the places of those that failed.
  *
- * B1 All failed positions are filled together, each at its true index; nothing is filled in part.
- * B2 Where members stand is what the fragment says. What the topology says of them by now does not count.
- * B3 A replacement is no member of the ensemble and none of the retired (rule 7).
- * B4 The same rack, else the same region, else the region that keeps counts most even.
- * B5 A legal ensemble stays legal, and another one gets no worse, write set by write set. Else: refused.
+ * RB1 All failed positions are filled together, each at its true index; nothing is filled in part.
+ * RB2 Where members stand is what the fragment says. What the topology says of them by now does not count.
+ * RB3 A replacement is no member of the ensemble and none of the retired (rule 7).
+ * RB4 The same rack, else the same region, else the region that keeps counts most even.
+ * RB5 A legal ensemble stays legal, and another one gets no worse, write set by write set. Else: refused.
  */
 import { assert, present } from "../assert.ts";
 import type { BookieId, Region } from "../ids.ts";
@@ -75,7 +75,7 @@ function replaceAmong(
   return { kind: "ensemble", ensemble: fill(replaced, regions, pools, fragment.ensemble, turn) };
 }
 
-/** A bookie for each open position, in the region that was chosen for it (B4). */
+/** A bookie for each open position, in the region that was chosen for it (RB4). */
 function fill(
   replaced: ReplacedRegions,
   regions: readonly Region[],
@@ -108,7 +108,7 @@ function fill(
     if (ensemble[one.position] !== undefined) continue;
     put(one, rackFor(one.position, one.region, shelves.get(one.region) ?? new Map(), ensemble));
   }
-  return ensemble.map((member) => present(member, "B1: each position has its bookie"));
+  return ensemble.map((member) => present(member, "RB1: each position has its bookie"));
 }
 
 /** What each rack of a region has to give, in the ledger's turn. */
@@ -168,12 +168,12 @@ function assertSound(
   for (const [position, member] of ensemble.entries()) {
     const stays = old[position]?.id === member.id;
     const mayChange = request.othersMayLeave === true || failed.includes(position);
-    assert(stays ? !failed.includes(position) : mayChange, `B1: position ${position}`);
-    assert(stays || !old.some(({ id }) => id === member.id), `B3: ${member.id} is a member`);
-    assert(stays || retired?.has(member.id) !== true, `B3: ${member.id} is retired`);
+    assert(stays ? !failed.includes(position) : mayChange, `RB1: position ${position}`);
+    assert(stays || !old.some(({ id }) => id === member.id), `RB3: ${member.id} is a member`);
+    assert(stays || retired?.has(member.id) !== true, `RB3: ${member.id} is retired`);
   }
   const check = checkEnsemble(ensemble, replication, old);
-  assert(check.kind === "legal", `B5: ${check.kind === "illegal" ? check.reason : ""}`);
+  assert(check.kind === "legal", `RB5: ${check.kind === "illegal" ? check.reason : ""}`);
 }
 
 function refusal(

@@ -2,14 +2,14 @@
  * In which regions the failed bookies of an ensemble are replaced: all positions together, at their true
  * indices.
  *
- * G1 No window's load(j) grows beyond the larger of what it was and what is legal, for any j below
- *    minRegions: a legal ring stays legal, another one gets no further away from it.
- * G2 A position keeps its region where that is possible; otherwise it goes to the region that has fewest.
- * G3 With E = Qw see even-replacement. With E > Qw positions are searched, which gives up beyond its bound.
- * G4 Other positions are opened only if they may be and nothing else obeys G1, one more at a time.
- * G5 Nothing is searched where counts alone rule it out: each open position takes a bookie that is spare, and
- *    as each bookie stands in Qw windows, all windows together bear Qw times what the whole ring has in its
- *    fullest regions, which is least where counts are as even as can be (C2).
+ * RR1 No window's load(j) grows beyond the larger of what it was and what is legal, for any j below
+ *     minRegions: a legal ring stays legal, another one gets no further away from it.
+ * RR2 A position keeps its region where that is possible; otherwise it goes to the region that has fewest.
+ * RR3 With E = Qw see even-replacement. With E > Qw positions are searched, which gives up beyond its bound.
+ * RR4 Other positions are opened only if they may be and nothing else obeys RR1, one more at a time.
+ * RR5 Nothing is searched where counts alone rule it out: each open position takes a bookie that is spare,
+ *     and as each bookie stands in Qw windows, all windows together bear Qw times what the whole ring has in
+ *     its fullest regions, which is least where counts are as even as can be (RCT2).
  */
 import { replaceEvenly } from "./even-replacement.ts";
 import { sumOfLargest, waterFill } from "./region-counts.ts";
@@ -34,7 +34,7 @@ export function replaceRegions(wanted: RegionReplacement): ReplacedRegions | und
   return refillWithOthers(wanted, ceilings);
 }
 
-/** G5, with all other positions open too or with none. */
+/** RR5, with all other positions open too or with none. */
 function isRuledOut(wanted: RegionReplacement, ceilings: Ceilings, withOthers: boolean): boolean {
   const { ring, failed, replication, spare, spareUnresolved } = wanted;
   if (spareBookies(wanted) < failed.length) return true;
@@ -55,7 +55,7 @@ function spareBookies({ spare, spareUnresolved }: RegionReplacement): number {
   return spare.reduce((sum, many) => sum + many, spareUnresolved);
 }
 
-/** G4 */
+/** RR4 */
 function refillWithOthers(wanted: RegionReplacement, ceilings: Ceilings): ReplacedRegions | undefined {
   const others = [...wanted.ring.keys()].filter((position) => !wanted.failed.includes(position));
   const effort = { steps: stepsWithOthersMax };
@@ -84,7 +84,7 @@ function refill(
     spareUnresolved: wanted.spareUnresolved,
     ceilings,
     rank: (regions, position, counts) => {
-      // G2
+      // RR2
       const cost = (region: number) => (region === wanted.ring[position] ? -1 : (counts[region] ?? 0));
       return regions.sort((one, other) => cost(one) - cost(other));
     },

@@ -2,8 +2,8 @@
  * Fills the open positions of a ring region by region, with a way back from dead ends. What it finds is
  * legal; it finds what there is unless the search grows beyond its bound.
  *
- * Q1 At each step every window, its open positions left out, keeps to its ceilings. Loads only grow while
- *    positions are filled, so a window over its ceiling never comes right again.
+ * RSH1 At each step every window, its open positions left out, keeps to its ceilings. Loads only grow while
+ *      positions are filled, so a window over its ceiling never comes right again.
  */
 import type { Replication } from "../replication.ts";
 import {
@@ -39,7 +39,7 @@ export interface RingSearch {
   readonly effort: Effort;
 }
 
-/** The ceilings of a ring that must be legal throughout (R1). */
+/** The ceilings of a ring that must be legal throughout (RW1). */
 export function legalCeilings(replication: Replication): Ceilings {
   const { ensembleSize, minRegions, ackQuorum } = replication;
   const ceiling = minRegions <= 1 ? [] : new Array<number>(minRegions).fill(ackQuorum - 1);
@@ -143,7 +143,7 @@ class RingFiller {
     }
   }
 
-  /** Q1 */
+  /** RSH1 */
   #keepsCeilings(window: number): boolean {
     const counts = this.#windows[window];
     return counts !== undefined && keepsCeilings(counts, this.search.ceilings[window] ?? []);

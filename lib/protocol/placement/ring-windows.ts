@@ -5,8 +5,8 @@
  * the region is unknown. A window is one write set: Qw consecutive positions. Its load(j) is the number of
  * its bookies that lie in its j fullest regions or in no known one.
  *
- * R1 A window is legal iff minRegions <= 1 or load(minRegions - 1) < Qa: then no ack quorum of it fits into
- *    fewer than minRegions regions.
+ * RW1 A window is legal iff minRegions <= 1 or load(minRegions - 1) < Qa: then no ack quorum of it fits into
+ *     fewer than minRegions regions.
  */
 import type { Replication } from "../replication.ts";
 import { sumOfLargest } from "./region-counts.ts";
@@ -48,7 +48,7 @@ export function keepsCeilings(counts: WindowCounts, ceilings: readonly number[])
   return load <= (ceilings[0] ?? 0) || ceilings.every((ceiling, j) => loadOf(counts, j) <= ceiling);
 }
 
-/** R1 for every window. */
+/** RW1 for every window. */
 export function isLegalRing(ring: Ring, replication: Replication, regions: number): boolean {
   return replication.minRegions <= 1 || heaviestLoad(ring, replication, regions) < replication.ackQuorum;
 }

@@ -4,13 +4,13 @@
  * The ring is cut into q sectors of almost equal length, sector s from floor(s * E / q). The first `width`
  * slots of every sector are its base; read in order, all bases form a cycle of q * width slots.
  *
- * S1 Any `width` consecutive slots of that cycle lie in different known regions.
- * S2 Slots with the same offset in their sectors are spread evenly, so each window of Qw positions holds at
- *    least floor(Qw * q / E) slots of each offset. They follow each other in the cycle, so they contain that
- *    many disjoint runs of `width` slots, and by S1 each run has at least one slot outside any width - 1
- *    regions.
- * S3 So with width = minRegions every window holds floor(Qw * q / E) bookies outside any minRegions - 1
- *    regions, whatever fills the slots that are left.
+ * SR1 Any `width` consecutive slots of that cycle lie in different known regions.
+ * SR2 Slots with the same offset in their sectors are spread evenly, so each window of Qw positions holds at
+ *     least floor(Qw * q / E) slots of each offset. They follow each other in the cycle, so they contain that
+ *     many disjoint runs of `width` slots, and by SR1 each run has at least one slot outside any width - 1
+ *     regions.
+ * SR3 So with width = minRegions every window holds floor(Qw * q / E) bookies outside any minRegions - 1
+ *     regions, whatever fills the slots that are left.
  */
 import { assert, present } from "../assert.ts";
 import { waterFill } from "./region-counts.ts";

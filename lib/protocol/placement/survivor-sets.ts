@@ -2,7 +2,7 @@
  * Which sets of minRegions regions could carry a log alone, were all others lost.
  *
  * With exactly minRegions regions, each must give ceil((Qw - Qa + 1) * E / Qw) bookies, and all together E;
- * for a legal ack quorum that is enough (reference: the sector ring, S3). With minRegions = 1 the region
+ * for a legal ack quorum that is enough (reference: the sector ring, SR3). With minRegions = 1 the region
  * needs E.
  */
 import type { Region } from "../ids.ts";

@@ -1,10 +1,10 @@
 /**
  * The bookies that a request may use, by region and rack, each level in the ledger's turn.
  *
- * U1 Excluded, retired, read-only and lost bookies are never used, nor are those of draining and lost
- *    regions.
- * U2 A bookie that is named twice counts once.
- * U3 Quarantined ones are kept apart: they come in only where there is no answer without them.
+ * UB1 Excluded, retired, read-only and lost bookies are never used, nor are those of draining and lost
+ *     regions.
+ * UB2 A bookie that is named twice counts once.
+ * UB3 Quarantined ones are kept apart: they come in only where there is no answer without them.
  */
 import type { BookieId, Region } from "../ids.ts";
 import type { BookieAddress } from "../place.ts";
@@ -30,7 +30,7 @@ export function usableBookies(request: EnsembleRequest, barred: ReadonlySet<Book
   return { sound, quarantined };
 }
 
-/** U1 */
+/** UB1 */
 function isUsable(candidate: BookieAddress, request: EnsembleRequest): boolean {
   if (request.excluded.has(candidate.id)) return false;
   if ((request.bookieStates?.get(candidate.id) ?? "writable") !== "writable") return false;
@@ -89,8 +89,8 @@ export function describeCounts(counts: readonly RegionCount[]): string {
  * Quarantined bookies as a last resort: first without any, then with all, and then each that was used is
  * tried to be left out after all.
  *
- * L1 Another bookie to choose from never makes an answer impossible. So what is left in the answer is needed,
- *    given the rest of the answer.
+ * LS1 Another bookie to choose from never makes an answer impossible. So what is left in the answer is
+ *     needed, given the rest of the answer.
  */
 export function fewestQuarantined(
   usable: UsableBookies,

@@ -174,9 +174,9 @@ export class Survival {
  * to there and never as a latency (Kaplan and Meier). A sample of t would drag the tail down, and leaving it
  * out would as well, since only slow attempts are cancelled.
  *
- * K1 What is older than two halves is no evidence: after a freeze the sketch is empty.
- * K2 Only attempts are recorded, never whole reads: a threshold that counts its own hedge delay drifts
- *    upward.
+ * LK1 What is older than two halves is no evidence: after a freeze the sketch is empty.
+ * LK2 Only attempts are recorded, never whole reads: a threshold that counts its own hedge delay drifts
+ *     upward.
  */
 export class LatencySketch {
   #current = new Half();

@@ -3,8 +3,8 @@
  * then ask the same replica. What is due within a ms goes out as one message. Each entry is decided on its
  * own all the same: it hedges when it is late, whatever else that replica answers, and pays for itself.
  *
- * G1 An entry that the message left unknown is asked for alone: unknown is no answer, and no failure either.
- * G2 The message is called off when nobody waits for any of its entries; no timer outlives that.
+ * GR1 An entry that the message left unknown is asked for alone: unknown is no answer, and no failure either.
+ * GR2 The message is called off when nobody waits for any of its entries; no timer outlives that.
  */
 import { aborted, CallAbort, type CallSignal } from "../call-abort.ts";
 import type { Clock, Timer } from "../clock.ts";

@@ -2,10 +2,10 @@
  * What one process knows about reading from bookies, and how it decides by it: whom to ask first, when to
  * hedge, when silence is long enough, what may be spent. One object serves every read of the process.
  *
- * P1 Hedges and probes never exceed what reads have earned (B = 5 %), whatever latencies do.
- * P2 Nothing here is older than it says: sketches empty themselves, averages fade, suspicion lapses (K1,
- *    BH3, BH4), so that a function thawed after an hour starts like a new one.
- * P3 No timer is ever left behind here; probes that hang are found out by the next read.
+ * RPL1 Hedges and probes never exceed what reads have earned (B = 5 %), whatever latencies do.
+ * RPL2 Nothing here is older than it says: sketches empty themselves, averages fade, suspicion lapses (LK1,
+ *      BH3, BH4), so that a function thawed after an hour starts like a new one.
+ * RPL3 No timer is ever left behind here; probes that hang are found out by the next read.
  */
 
 import { CallAbort } from "../call-abort.ts";
@@ -183,7 +183,7 @@ export class ReadPolicy {
     return this.#bookies.size;
   }
 
-  /** A probe has no timer of its own (P3). */
+  /** A probe has no timer of its own (RPL3). */
   #giveUpHungProbes(): void {
     for (const probe of this.#probes.values()) {
       if (probe.attempt.elapsedMs < probe.attempt.silenceMs) continue;

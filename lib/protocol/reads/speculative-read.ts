@@ -7,11 +7,12 @@
  *   failover  an error, a missing or damaged copy sends the question on at once and for nothing; silence past
  *             the healthy pool's own measure sends it on from a budget of its own.
  *
- * E1 The read finishes exactly once: with the first proof, or when every replica had its say without one.
- * E2 From then on nothing touches it: its one timer is cancelled, open requests are aborted, late answers are
- *    dropped. Slots of the write set are what is tracked, so that a bookie may hold two of them.
- * E3 Each slot is asked at most once, and "none" is said only after each of them was asked and is done with.
- * E4 As many requests are open as could still prove something. What is proven, the read alone says.
+ * RIP1 The read finishes exactly once: with the first proof, or when every replica had its say without one.
+ * RIP2 From then on nothing touches it: its one timer is cancelled, open requests are aborted, late answers
+ *      are dropped. Slots of the write set are what is tracked, so that a bookie may hold two of them.
+ * RIP3 Each slot is asked at most once, and "none" is said only after each of them was asked and is done
+ *      with.
+ * RIP4 As many requests are open as could still prove something. What is proven, the read alone says.
  */
 import type { Timer } from "../clock.ts";
 import { type BookieVerdict, type BookieWord, verdictOf } from "../errors.ts";
@@ -112,7 +113,7 @@ export class ReadInProgress<A, P, V> {
     this.#wait();
   }
 
-  /** Whether more has to be asked, because what is open could prove nothing any more (E4). */
+  /** Whether more has to be asked, because what is open could prove nothing any more (RIP4). */
   #isShort(): boolean {
     if (this.#ahead.length === 0) return false;
     const open = [...this.#open].flatMap((request) => (request.wasSentOn ? [] : [request.bookie]));

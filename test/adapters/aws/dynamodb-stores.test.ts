@@ -1,4 +1,4 @@
-/** What DynamoDB may answer and an emulator never does (M1 to M3, T1, T2). */
+/** What DynamoDB may answer and an emulator never does (DM1 to DM3, TR1, TR2). */
 import { describe, expect, it } from "vitest";
 import { dynamoDbClient, METADATA_WAITS } from "../../../lib/adapters/aws/aws-clients.ts";
 import { CheckedDeployment } from "../../../lib/adapters/aws/checked-deployment.ts";
@@ -83,13 +83,13 @@ describe("one conditional write", () => {
     expect([0, 1].map((index) => sent(service, index).ConsistentRead)).toEqual([true, false]);
   });
 
-  it("T2: a failed condition that shows a rival's row is a conflict, without another call", async () => {
+  it("TR2: a failed condition that shows a rival's row is a conflict, without another call", async () => {
     const { store, service } = tableOver(inOrder(failedWith(row(THEIRS))));
     expect(await store.write(KEY, "absent", ITEM, MINE)).toEqual({ kind: "conflict" });
     expect(service.requests).toHaveLength(1);
   });
 
-  it("T2: a failed condition that shows this write's own row means that it had won before", async () => {
+  it("TR2: a failed condition that shows this write's own row means that it had won before", async () => {
     const { store } = tableOver(inOrder(failedWith(row(MINE))));
     expect(await store.write(KEY, VERSION, ITEM, MINE)).toEqual({
       kind: "written",
@@ -97,7 +97,7 @@ describe("one conditional write", () => {
     });
   });
 
-  it("T2: a server that does not show the row is asked for it, consistently", async () => {
+  it("TR2: a server that does not show the row is asked for it, consistently", async () => {
     const own = tableOver(inOrder(failedWith(), json({ Item: row(MINE) })));
     expect((await own.store.write(KEY, VERSION, ITEM, MINE)).kind).toBe("written");
     expect(targets(own.service)).toEqual(["PutItem", "GetItem"]);
@@ -110,7 +110,7 @@ describe("one conditional write", () => {
     await expect(silent.store.write(KEY, VERSION, ITEM, MINE)).rejects.toThrow();
   });
 
-  it("T1: a write that met another region's, or a throttle, was refused and is sent again", async () => {
+  it("TR1: a write that met another region's, or a throttle, was refused and is sent again", async () => {
     const won = tableOver(inOrder(conflict, throttled, DONE));
     expect((await won.store.write(KEY, VERSION, ITEM, MINE)).kind).toBe("written");
     expect(targets(won.service)).toEqual(["PutItem", "PutItem", "PutItem"]);
@@ -129,7 +129,7 @@ describe("one conditional write", () => {
     ["a refused connection", networkError("ECONNREFUSED"), "none"],
     ["an unknown host", networkError("ENOTFOUND"), "none"],
     ["a denied call", dynamoError(400, "AccessDeniedException"), "none"],
-  ])("T1: after %s the write is sent once", async (_, failure, sideEffects) => {
+  ])("TR1: after %s the write is sent once", async (_, failure, sideEffects) => {
     for (const call of ["write", "remove"] as const) {
       const { store, service } = tableOver(inOrder(failure));
       const asked = call === "write" ? store.write(KEY, VERSION, ITEM, MINE) : store.remove(KEY, VERSION);
@@ -188,14 +188,14 @@ describe("replicas", () => {
     return { store, near: one.service, far: other.service };
   }
 
-  it("M1: strong asks the nearest, and for ten seconds the next one where that was silent", async () => {
+  it("DM1: strong asks the nearest, and for ten seconds the next one where that was silent", async () => {
     const { store, near, far } = storeOver(inOrder(timeout()), inOrder(json({ Item: row(MINE) })), "strong");
     expect((await store.get(KEY, "consistent"))?.version.token).toBe(MINE);
     expect((await store.get(KEY, "stale"))?.version.token).toBe(MINE);
     expect([near.requests.length, far.requests.length]).toEqual([1, 2]);
   });
 
-  it("M3: a write whose outcome is unknown goes to no other replica; a refused one does", async () => {
+  it("DM3: a write whose outcome is unknown goes to no other replica; a refused one does", async () => {
     const unknown = storeOver(inOrder(timeout()), inOrder(DONE), "strong");
     await expect(unknown.store.write(KEY, VERSION, ITEM, MINE)).rejects.toMatchObject({
       sideEffects: "possible",
@@ -207,7 +207,7 @@ describe("replicas", () => {
     expect((await refused.store.write(KEY, VERSION, ITEM, MINE)).kind).toBe("written");
   });
 
-  it("M2: home alone takes writes and consistent reads, also when it is silent", async () => {
+  it("DM2: home alone takes writes and consistent reads, also when it is silent", async () => {
     const up = storeOver(inOrder(json({ Item: row(MINE) })), inOrder(json({ Item: row(THEIRS, 9) })), "home");
     expect((await up.store.get(KEY, "consistent"))?.version.token).toBe(THEIRS);
     expect((await up.store.get(KEY, "stale"))?.version.token).toBe(MINE); // a stale replica

@@ -151,7 +151,7 @@ describe("calls of another region's append function", () => {
   });
 });
 
-describe("F5, L2: what Lambda says in the function's place", () => {
+describe("F5, LC2: what Lambda says in the function's place", () => {
   const calls: readonly ((appends: LambdaAppends) => Promise<unknown>)[] = [
     (appends) => appends.append(WEST, request),
     (appends) => appends.canOwn(WEST, logIncarnation("l1")),

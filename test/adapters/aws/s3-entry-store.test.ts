@@ -1,4 +1,4 @@
-/** What S3 may answer and an emulator never does (S1 to S4, rules 1 and 21). */
+/** What S3 may answer and an emulator never does (SES1 to SES4, rules 1 and 21). */
 import { describe, expect, it } from "vitest";
 import { S3_WAITS, s3Client } from "../../../lib/adapters/aws/aws-clients.ts";
 import { S3EntryStore } from "../../../lib/adapters/aws/s3-entry-store.ts";
@@ -31,14 +31,14 @@ function storeOver(script: Script) {
 }
 
 describe("put if absent", () => {
-  it("S1: asks S3 to store only where nothing is", async () => {
+  it("SES1: asks S3 to store only where nothing is", async () => {
     const { store, service } = storeOver(inOrder(OK));
     expect(await store.putIfAbsent(SLOT, TOMBSTONE)).toBe("stored");
     expect(service.requests[0]?.headers["if-none-match"]).toBe("*");
     expect(service.requests).toHaveLength(1);
   });
 
-  it("S2: a 412 is occupied whatever its body says, and nothing is read for it", async () => {
+  it("SES2: a 412 is occupied whatever its body says, and nothing is read for it", async () => {
     for (const reply of [TAKEN, { status: 412 }, s3Error(412, "Whatever")]) {
       const { store, service } = storeOver(inOrder(reply));
       expect(await store.putIfAbsent(SLOT, TOMBSTONE)).toBe("occupied");
@@ -51,14 +51,14 @@ describe("put if absent", () => {
     ["a broken connection", networkError("ECONNRESET")],
     ["503 SlowDown", s3Error(503, "SlowDown")],
     ["500", s3Error(500, "InternalError")],
-  ])("S2: after %s a 412 is judged by the bytes that are there", async (_, first) => {
+  ])("SES2: after %s a 412 is judged by the bytes that are there", async (_, first) => {
     const own = storeOver(inOrder(first, TAKEN, stored(TOMBSTONE)));
     expect(await own.store.putIfAbsent(SLOT, TOMBSTONE)).toBe("stored");
     const rival = storeOver(inOrder(first, TAKEN, stored({ kind: "fence" })));
     expect(await rival.store.putIfAbsent(SLOT, TOMBSTONE)).toBe("occupied");
   });
 
-  it("S2: what was taken and cannot be read tells nothing", async () => {
+  it("SES2: what was taken and cannot be read tells nothing", async () => {
     const gone = storeOver(inOrder(timeout(), TAKEN, s3Error(404, "NoSuchKey")));
     await expect(gone.store.putIfAbsent(SLOT, TOMBSTONE)).rejects.toMatchObject({ sideEffects: "possible" });
     const denied = storeOver(inOrder(timeout(), TAKEN, s3Error(403, "AccessDenied")));
@@ -67,7 +67,7 @@ describe("put if absent", () => {
     });
   });
 
-  it("S3: a 409 stored nothing and is repeated; a 412 after it is occupied", async () => {
+  it("SES3: a 409 stored nothing and is repeated; a 412 after it is occupied", async () => {
     const conflict = s3Error(409, "ConditionalRequestConflict");
     const won = storeOver(inOrder(conflict, conflict, OK));
     expect(await won.store.putIfAbsent(SLOT, TOMBSTONE)).toBe("stored");
@@ -100,7 +100,7 @@ describe("put if absent", () => {
 });
 
 describe("get", () => {
-  it("S4: NoSuchKey alone is absent", async () => {
+  it("SES4: NoSuchKey alone is absent", async () => {
     expect(await storeOver(inOrder(s3Error(404, "NoSuchKey"))).store.get(SLOT)).toBeUndefined();
   });
 
@@ -113,7 +113,7 @@ describe("get", () => {
     ["403, which a missing key is without ListBucket", s3Error(403, "AccessDenied")],
     ["silence", timeout()],
     ["503", s3Error(503, "SlowDown")],
-  ])("S4, rule 21: %s is unknown", async (_, reply) => {
+  ])("SES4, rule 21: %s is unknown", async (_, reply) => {
     await expect(storeOver(inOrder(reply)).store.get(SLOT)).rejects.toMatchObject({ code: "unavailable" });
   });
 
@@ -140,7 +140,7 @@ describe("get", () => {
   });
 });
 
-describe("S5: the storage class", () => {
+describe("SES5: the storage class", () => {
   const scope = new Scope();
   const entry = scope.entry(ledgerId(7), 0);
   const values: readonly StoreValue[] = [

@@ -1,4 +1,4 @@
-/** Collection of a DELETED ledger in two sweeps (C1 to C3, rule 15). */
+/** Collection of a DELETED ledger in two sweeps (CL1 to CL3, rule 15). */
 import { describe, expect, test } from "vitest";
 import { entryId } from "../../../lib/protocol/ids.ts";
 import { ledgerKey } from "../../../lib/protocol/items.ts";
@@ -34,7 +34,7 @@ async function keysLeft(w: World, name: string): Promise<number> {
 
 describe("the first sweep", () => {
   test.each(["closed", "recovered"] as const)(
-    "of a ledger that was %s: entries go, fence and seal stay (C2)",
+    "of a ledger that was %s: entries go, fence and seal stay (CL2)",
     async (how) => {
       const w = await deleted(30, how);
       expect(await first(w)).toEqual({ kind: "swept" });
@@ -46,7 +46,7 @@ describe("the first sweep", () => {
     },
   );
 
-  test("what lies behind the end stays, Tombstones and stray copies alike (C2)", async () => {
+  test("what lies behind the end stays, Tombstones and stray copies alike (CL2)", async () => {
     const w = await deleted(2, "recovered");
     await store(w, "B0", sealed(w, { entry: 40 }));
     await first(w);
@@ -67,7 +67,7 @@ describe("the first sweep", () => {
     expect(await slots(w, 1, "B0 B1 B2")).toBe("tombstone tombstone tombstone");
   });
 
-  test("nothing is touched unless the metadata says DELETED, read consistently (C1)", async () => {
+  test("nothing is touched unless the metadata says DELETED, read consistently (CL1)", async () => {
     const w = await World.make(three);
     const writer = await w.writer();
     await writer.add("e0");
@@ -91,7 +91,7 @@ describe("the first sweep", () => {
 });
 
 describe("the second sweep", () => {
-  test("waits for the seal age, never under two days, then removes all, metadata last (C3)", async () => {
+  test("waits for the seal age, never under two days, then removes all, metadata last (CL3)", async () => {
     const w = await deleted(3, "recovered");
     await first(w);
     expect(await second(w)).toMatchObject({ kind: "too-early" });
@@ -135,7 +135,7 @@ describe("the second sweep", () => {
     for (const name of ["B0", "B1", "B2", "B3", "B4"]) expect(await keysLeft(w, name), name).toBe(0);
   });
 
-  test("reaches the members that recovery replaced, too (M5)", async () => {
+  test("reaches the members that recovery replaced, too (LM5)", async () => {
     const w = await World.make({ bookies: ["B0", "B1", "B2", "B3"], quorums: [3, 3, 3] });
     const writer = await w.writer();
     w.faults.hold({ client: "W", call: "add" }, "after");

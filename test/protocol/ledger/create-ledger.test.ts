@@ -31,15 +31,18 @@ describe("createLedger", () => {
     expect((await create()).item.ledgerId).not.toBe(ledger.item.ledgerId);
   });
 
-  test.each(["before", "after"] as const)("a reply lost %s the effect: created once (U2)", async (moment) => {
-    const { w, create } = await creating();
-    w.faults.fail(writing, moment, 1);
-    const ledger = await create();
-    const created = w.trace.filter((event) => event.event === "ledger-created");
-    expect(created.length).toBe(1);
-    expect(created[0]).toMatchObject({ ledgerId: ledger.item.ledgerId });
-    expect(w.faults.count(writing)).toBe(moment === "before" ? 2 : 1);
-  });
+  test.each(["before", "after"] as const)(
+    "a reply lost %s the effect: created once (UPD2)",
+    async (moment) => {
+      const { w, create } = await creating();
+      w.faults.fail(writing, moment, 1);
+      const ledger = await create();
+      const created = w.trace.filter((event) => event.event === "ledger-created");
+      expect(created.length).toBe(1);
+      expect(created[0]).toMatchObject({ ledgerId: ledger.item.ledgerId });
+      expect(w.faults.count(writing)).toBe(moment === "before" ? 2 : 1);
+    },
+  );
 
   test("an id that is taken is left alone, and another one is drawn", async () => {
     const { w, ports, create } = await creating();

@@ -1,4 +1,4 @@
-/** A policy's answer is judged before any copy follows it (rules 6, 7; placement's I1 to I3). */
+/** A policy's answer is judged before any copy follows it (rules 6, 7; placement's CK1 to CK3). */
 import { describe, expect, test } from "vitest";
 import { type BookieId, bookieId } from "../../../lib/protocol/ids.ts";
 import { judgeReplacement } from "../../../lib/protocol/ledger/judge-replacement.ts";

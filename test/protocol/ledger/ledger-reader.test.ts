@@ -1,4 +1,4 @@
-/** What a reader may return, and when it may say that there is nothing yet (L1 to L5, rules 13, 14). */
+/** What a reader may return, and when it may say that there is nothing yet (LR1 to LR5, rules 13, 14). */
 import { describe, expect, test } from "vitest";
 import { type EntryId, entryId } from "../../../lib/protocol/ids.ts";
 import { markDeleted } from "../../../lib/protocol/ledger/delete-ledger.ts";
@@ -116,7 +116,7 @@ describe("T2: Originals on an ACK set, and the entry before is confirmed", () =>
   });
 });
 
-describe("nothing yet (L2, rule 14)", () => {
+describe("nothing yet (LR2, rule 14)", () => {
   test("needs NEG answers of nothing: 4/4/2 takes three", async () => {
     const w = await placed({ 0: "B0" }, { bookies: ["B0", "B1", "B2", "B3"], quorums: [4, 4, 2] });
     w.faults.fail({ client: "T", target: "B3" });
@@ -243,7 +243,7 @@ describe("undecided", () => {
   });
 });
 
-describe("confirmed never falls (L3), and nothing is changed (L5)", () => {
+describe("confirmed never falls (LR3), and nothing is changed (LR5)", () => {
   test("every entry that was returned is returned again, whatever bookies are left", async () => {
     const w = await World.make(three);
     const writer = await w.writer();
@@ -279,7 +279,7 @@ describe("confirmed never falls (L3), and nothing is changed (L5)", () => {
   });
 });
 
-describe("old metadata (L4, rule 15)", () => {
+describe("old metadata (LR4, rule 15)", () => {
   test("is read again before anything is answered from it", async () => {
     const w = await World.make(three);
     await (await w.writer()).add("e0", "e1");

@@ -17,7 +17,7 @@ const toRecovery = (w: World) =>
     return startRecovery(ledger);
   });
 
-describe("a fence (W4, rule 8)", () => {
+describe("a fence (LGW4, rule 8)", () => {
   test("what was sent is rejected with side effects possible, what was held with none", async () => {
     const w = await World.make(three);
     const writer = await w.writer();
@@ -168,7 +168,7 @@ describe("no bookie left (rule 7)", () => {
   });
 });
 
-describe("old metadata (W5, rule 15)", () => {
+describe("old metadata (LGW5, rule 15)", () => {
   test("before the first acknowledgement after half a day it is read again", async () => {
     const w = await World.make(three);
     const writer = await w.writer();
@@ -203,7 +203,7 @@ describe("old metadata (W5, rule 15)", () => {
     expect(acknowledged(w)).toEqual([]);
   });
 
-  test("while it is read nothing is acknowledged and nothing new is sent (W3)", async () => {
+  test("while it is read nothing is acknowledged and nothing new is sent (LGW3)", async () => {
     const w = await World.make(three);
     const writer = await w.writer();
     await w.clock.advance(limits.metadataAgeMaxMs);

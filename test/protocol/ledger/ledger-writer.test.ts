@@ -1,4 +1,4 @@
-/** The writer's ordinary life: adds go out in a bounded window, acknowledged in order (W1, W2, rule 5). */
+/** The writer's ordinary life: adds go out in a bounded window, acknowledged in order (LGW1, LGW2, rule 5). */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { bookieId } from "../../../lib/protocol/ids.ts";
@@ -26,7 +26,7 @@ describe("acknowledgement", () => {
     expect(await w.run(Promise.all(adds))).toEqual(upTo(10).map((entry) => `acknowledged ${entry}`));
   });
 
-  test("in entry-id order, in whatever order the bookies answer (W2)", async () => {
+  test("in entry-id order, in whatever order the bookies answer (LGW2)", async () => {
     const answers = upTo(5).flatMap((entry) => three.bookies.map((target) => ({ target, entry })));
     const anyOrder = fc.shuffledSubarray(answers, { minLength: answers.length });
     await fc.assert(
@@ -154,7 +154,7 @@ describe("entries", () => {
     expect(writer.writer.length).toBe(12);
   });
 
-  test("are encoded once: bookies, second tries and copies get the same object (W1)", async () => {
+  test("are encoded once: bookies, second tries and copies get the same object (LGW1)", async () => {
     const w = await World.make({ bookies: ["B0", "B1", "B2", "B3"], quorums: [3, 3, 3] });
     const ports = w.ports("W");
     const sent: SealedEntry[] = [];

@@ -30,7 +30,7 @@ const shape = (fragments: readonly Fragment[]) =>
 const failing = (w: World, target: string, about?: number) =>
   w.faults.fail({ client: "R", target, call: "recoveryAdd", ...(about === undefined ? {} : { about }) });
 
-describe("an ACK set for each entry (R3)", () => {
+describe("an ACK set for each entry (RL3)", () => {
   test("every bookie of the write set gets it, also those that have it already", async () => {
     const { w, hold, entries, writeBack } = await started({ bookies: five, quorums: [3, 3, 2] });
     const [e0] = entries(0, 1);
@@ -76,7 +76,7 @@ describe("an ACK set for each entry (R3)", () => {
   });
 });
 
-describe("local fragments (R4)", () => {
+describe("local fragments (RL4)", () => {
   test("begin with the metadata's last one, and start where the first entry failed", async () => {
     const { w, hold, entries, writeBack } = await started({ bookies: five, quorums: [3, 3, 3] });
     failing(w, "B1", 3);
@@ -162,7 +162,7 @@ describe("local fragments (R4)", () => {
   });
 });
 
-describe("bookies that are late (W2)", () => {
+describe("bookies that are late (WB2)", () => {
   const late = (w: World, ...targets: string[]) =>
     targets.map((target) => w.faults.hold({ client: "R", target, call: "recoveryAdd" }));
   const tookMs = async (w: World, work: Promise<unknown>) => {

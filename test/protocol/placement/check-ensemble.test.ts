@@ -1,4 +1,4 @@
-/** The checker against the invariant's own words (I1, I2). */
+/** The checker against the invariant's own words (CK1, CK2). */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";
@@ -86,7 +86,7 @@ describe("the checker", () => {
     expect(check).toMatchObject({ writeSet: { positions: [3, 0], spannedRegions: 1 } });
   });
 
-  test("I2: a member too few, a bookie at two positions", () => {
+  test("CK2: a member too few, a bookie at two positions", () => {
     expect(checkEnsemble(ring("AB"), replication("3/3/3 m2"))).toEqual({
       kind: "illegal",
       reason: "an ensemble of 3 has 2 members",
@@ -104,7 +104,7 @@ describe("the checker", () => {
   });
 });
 
-describe("in the place of another ensemble (I3)", () => {
+describe("in the place of another ensemble (CK3)", () => {
   const verdict = (sizes: string, before: BookieAddress[], after: BookieAddress[]) =>
     checkEnsemble(after, replication(sizes), before).kind;
 

@@ -1,4 +1,4 @@
-/** Racks of a region's copies (K1, K2). */
+/** Racks of a region's copies (RO1, RO2). */
 import { expect, test } from "vitest";
 import { rackOrder } from "../../../lib/protocol/placement/place-ensemble.ts";
 import { waterFill } from "../../../lib/protocol/placement/region-counts.ts";
@@ -23,7 +23,7 @@ test.each([
   ).toBe(expected);
 });
 
-test("K1, K2: even counts, and a clash only where one rack has more than half of the copies", () => {
+test("RO1, RO2: even counts, and a clash only where one rack has more than half of the copies", () => {
   let orders = 0;
   for (let code = 0; code < 5 ** 5; code += 3) {
     const usable = [0, 1, 2, 3, 4].map((place) => Math.floor(code / 5 ** place) % 5);

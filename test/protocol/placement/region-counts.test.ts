@@ -1,4 +1,4 @@
-/** Even shares under capacities (C1 to C3). */
+/** Even shares under capacities (RCT1 to RCT3). */
 import { expect, test } from "vitest";
 import { sumOfLargest, waterFill } from "../../../lib/protocol/placement/region-counts.ts";
 
@@ -36,7 +36,7 @@ test("no shares where there is no room, or where floors alone are too many", () 
   expect(waterFill(0, [])).toEqual([]);
 });
 
-test("C2: of all shares, none has a smaller sum of its j largest, for any j and any floors", () => {
+test("RCT2: of all shares, none has a smaller sum of its j largest, for any j and any floors", () => {
   let compared = 0;
   for (let code = 0; code < 4 ** 4; code++) {
     const capacities = [0, 1, 2, 3].map((place) => Math.floor(code / 4 ** place) % 4);

@@ -1,4 +1,4 @@
-/** Replacing bookies of an ensemble (B1 to B5). */
+/** Replacing bookies of an ensemble (RB1 to RB5). */
 import { describe, expect, test, vi } from "vitest";
 import { type BookieId, bookieId, type Region, region } from "../../../lib/protocol/ids.ts";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";
@@ -111,7 +111,7 @@ describe("what is never done", () => {
     });
   });
 
-  test("B2: a member stands where the fragment says, also if the topology has moved it or lost it", () => {
+  test("RB2: a member stands where the fragment says, also if the topology has moved it or lost it", () => {
     // The topology says by now that b.1 and b.2 are in region a; a.2 has left it.
     const moved = [
       ...topology("a:1"),
@@ -308,7 +308,7 @@ describe("W8: at true indices", () => {
   });
 });
 
-test("B5: one that is not legal gets no worse in any write set, and is refilled where it can be", () => {
+test("RB5: one that is not legal gets no worse in any write set, and is refilled where it can be", () => {
   const random = new SeededRandom(9, "anomalous");
   const seen = { illegal: 0, healed: 0, refused: 0 };
   for (let run = 0; run < 3_000; run++) {

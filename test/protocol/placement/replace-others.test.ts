@@ -1,4 +1,4 @@
-/** Replacement that may ask others to leave, where nothing else is legal (G4, V2). */
+/** Replacement that may ask others to leave, where nothing else is legal (RR4, ER2). */
 import { describe, expect, test } from "vitest";
 import { region } from "../../../lib/protocol/ids.ts";
 import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts";

@@ -1,4 +1,4 @@
-/** The order of regions around the ring (S1 to S3). */
+/** The order of regions around the ring (SR1 to SR3). */
 import { expect, test } from "vitest";
 import { waterFill } from "../../../lib/protocol/placement/region-counts.ts";
 import { sectorRing, sectorsMax } from "../../../lib/protocol/placement/sector-ring.ts";
@@ -20,7 +20,7 @@ test("bookies of unknown regions fill gaps only, at even intervals", () => {
   expect(letters(sectorRing({ known: [2, 2], unresolved: 2 }, 2, 2))).toBe("AB?AB?");
 });
 
-test("S3: with width m each window has floor(Qw * q / E) outside any m - 1 regions, m <= 8, E <= 60", () => {
+test("SR3: with width m each window has floor(Qw * q / E) outside any m - 1 regions, m <= 8, E <= 60", () => {
   let windows = 0;
   for (let minRegions = 2; minRegions <= 8; minRegions++) {
     for (let size = minRegions; size <= 60; size++) {
@@ -43,7 +43,7 @@ test("S3: with width m each window has floor(Qw * q / E) outside any m - 1 regio
   expect(windows).toBe(12_726);
 });
 
-test("S1, S3: the same with uneven regions, and more than m of them", () => {
+test("SR1, SR3: the same with uneven regions, and more than m of them", () => {
   let rings = 0;
   for (let code = 0; code < 6 ** 5; code += 29) {
     const known = [0, 1, 2, 3, 4].map((place) => Math.floor(code / 6 ** place) % 6);

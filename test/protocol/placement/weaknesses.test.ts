@@ -1,6 +1,6 @@
 /**
  * What the best-known implementation gets wrong, each as a case that ends well here.
- * W4 and W15 concern admission, see admission.test.ts.
+ * Those that concern admission, W4 and W15, are in admission.test.ts.
  */
 import { describe, expect, test } from "vitest";
 import { bookieId, entryId, type Region, region } from "../../../lib/protocol/ids.ts";

@@ -101,7 +101,7 @@ describe("latency sketch: halves", () => {
     return sketch;
   }
 
-  test("what is older than two halves is gone (K1)", () => {
+  test("what is older than two halves is gone (LK1)", () => {
     const clock = new HandClock();
     const sketch = filled(clock, enough);
     clock.ms += readLimits.sketchHalfMs;
@@ -125,7 +125,7 @@ describe("latency sketch: halves", () => {
     expect(sketch.samples).toBe(0);
   });
 
-  test("a freeze of the host, whose monotonic clock stands still, empties it as well (K1)", () => {
+  test("a freeze of the host, whose monotonic clock stands still, empties it as well (LK1)", () => {
     const clock = new HandClock();
     const sketch = filled(clock, enough);
     const awakeMs = clock.ms;

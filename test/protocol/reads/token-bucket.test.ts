@@ -34,7 +34,7 @@ describe("hedge bucket", () => {
     expect(bucket.tokens).toBeCloseTo(0);
   });
 
-  test("whatever happens, no more is spent than earned (P1)", () => {
+  test("whatever happens, no more is spent than earned (RPL1)", () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant("read" as const) }),
       fc.record({ kind: fc.constant("spend" as const), cost: fc.constantFrom(1, 3) }),

@@ -209,7 +209,7 @@ test("29: a deletion that was left half way is finished, and the name is free", 
   expect(await w.client("P2", "east").append("b")).toEqual(["at 0"]);
 });
 
-test("E4: what a lost region left is looked after by the others, and only if it is called lost", async () => {
+test("AU4: what a lost region left is looked after by the others, and only if it is called lost", async () => {
   const { w, p } = await world({ segmentBytesMax: 1 });
   await p.append("a", "b");
   await w.trim(1);
@@ -299,7 +299,7 @@ describe("a log with a preferred region", () => {
   });
 });
 
-test("E1, E2: a pass is bounded, and the next one goes on where it ended; a failure stops nothing else", async () => {
+test("AU1, AU2: a pass is bounded, and the next one goes on where it ended; a failure stops nothing else", async () => {
   const { w } = await world();
   const { auditor } = w.client("A", "east");
   const count = 40;
@@ -325,7 +325,7 @@ test("E1, E2: a pass is bounded, and the next one goes on where it ended; a fail
   expect(seen.size).toBe(count);
 });
 
-test("E1: ledgers that take all of a pass leave time for the logs", async () => {
+test("AU1: ledgers that take all of a pass leave time for the logs", async () => {
   const { w, p } = await world({ segmentBytesMax: 1 });
   await p.append("a", "b");
   await w.trim(1);
@@ -340,7 +340,7 @@ test("E1: ledgers that take all of a pass leave time for the logs", async () => 
   expect(await w.run(auditor.pass())).toMatchObject({ logs: 1, segmentsRemoved: 1 });
 });
 
-test("E1: a pass goes around once, wherever it begins, and looks at nothing twice", async () => {
+test("AU1: a pass goes around once, wherever it begins, and looks at nothing twice", async () => {
   const { w, p } = await world();
   await p.append("a");
   const { ports } = w.client("A", "east");
@@ -351,7 +351,7 @@ test("E1: a pass goes around once, wherever it begins, and looks at nothing twic
   }
 });
 
-test("E1: a pass that takes up in the midst of a list ends there", async () => {
+test("AU1: a pass that takes up in the midst of a list ends there", async () => {
   const { w } = await world();
   const { auditor } = w.client("A", "east");
   const ids = Array.from({ length: 12 }, (_, index) => ledgerId(index * DIRECTORY_SHARDS));

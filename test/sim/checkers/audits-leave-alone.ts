@@ -1,6 +1,6 @@
 /**
  * An audit recovers no named ledger of its own region whose lease was left clean, or is held, or was not looked
- * at (J2). The lease counts as it was when the auditor read it, by the auditor's own clock at that moment: what
+ * at (AL2). The lease counts as it was when the auditor read it, by the auditor's own clock at that moment: what
  * becomes of it afterwards it cannot know.
  */
 import type { LedgerId, LogIncarnation } from "../../../lib/protocol/ids.ts";

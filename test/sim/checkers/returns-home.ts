@@ -1,6 +1,6 @@
 /**
  * A log comes to the region that it prefers by that region's auditor alone, and not before it has stayed with its
- * owner for a while (E3). What became another way while the pass was under way is not held against it.
+ * owner for a while (AU3). What became another way while the pass was under way is not held against it.
  */
 import type { LogIncarnation, Region } from "../../../lib/protocol/ids.ts";
 import { logKey, logNameKey } from "../../../lib/protocol/items.ts";

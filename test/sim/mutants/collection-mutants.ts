@@ -84,7 +84,7 @@ if (item.state !== "CLOSED") return { kind: "write", item: { ...item, state: "DE
   },
   {
     name: "what-another-read-read-counts-as-fresh",
-    breaks: "L4, rule 15: the metadata that this very read went by",
+    breaks: "LR4, rule 15: the metadata that this very read went by",
     patches: [
       {
         in: "LedgerReader.#mayAnswerFrom",

@@ -4,7 +4,7 @@ import type { Mutant } from "./mutant.ts";
 export const metadataMutants: readonly Mutant[] = [
   {
     name: "metadata-written-without-its-version",
-    breaks: "U1: a write is conditional on the version that was decided on",
+    breaks: "UPD1: a write is conditional on the version that was decided on",
     patches: [
       {
         in: "write",
@@ -18,7 +18,7 @@ const answer = await metadata.write(key, latest?.version ?? "absent", item, toke
   },
   {
     name: "a-lost-race-is-taken-for-a-win",
-    breaks: "U2: a conflict means that a rival's write stands",
+    breaks: "UPD2: a conflict means that a rival's write stands",
     patches: [
       {
         in: "write",
@@ -33,7 +33,7 @@ return { key, item, version };`,
   },
   {
     name: "own-lost-reply-is-a-rivals-write",
-    breaks: "U2: a token of ours in the item means that the write was ours",
+    breaks: "UPD2: a token of ours in the item means that the write was ours",
     patches: [
       {
         in: "updateItem",

@@ -73,7 +73,7 @@ return { owner: to, epoch: (now.epoch ?? 0) + 1 } as never;`,
   },
   {
     name: "brings-a-log-home-without-its-owner",
-    breaks: "E3: a log comes home through its owner",
+    breaks: "AU3: a log comes home through its owner",
     patches: [
       {
         in: "Auditor.#auditLog",
@@ -86,7 +86,7 @@ return { owner: to, epoch: (now.epoch ?? 0) + 1 } as never;`,
   },
   {
     name: "brings-a-log-home-at-once",
-    breaks: "E3: only after it stayed with its last owner for a while",
+    breaks: "AU3: only after it stayed with its last owner for a while",
     patches: [
       {
         in: "Auditor.#mayReturn",
@@ -98,7 +98,7 @@ return { owner: to, epoch: (now.epoch ?? 0) + 1 } as never;`,
   },
   {
     name: "takes-home-what-prefers-another-region",
-    breaks: "E3: a log returns to the region that it prefers",
+    breaks: "AU3: a log returns to the region that it prefers",
     patches: [
       { in: "Auditor.#mayReturn", from: "preferredRegion !== region", to: "preferredRegion === undefined" },
     ],
@@ -106,7 +106,7 @@ return { owner: to, epoch: (now.epoch ?? 0) + 1 } as never;`,
   },
   {
     name: "an-audit-takes-every-writer-for-gone",
-    breaks: "J2: a lease that is held",
+    breaks: "AL2: a lease that is held",
     patches: [
       {
         in: "auditLedger",
@@ -118,7 +118,7 @@ return { owner: to, epoch: (now.epoch ?? 0) + 1 } as never;`,
   },
   {
     name: "an-audit-recovers-what-was-left-clean",
-    breaks: "J2: a clean lease is an idle log's",
+    breaks: "AL2: a clean lease is an idle log's",
     patches: [
       {
         in: "writerOf",

@@ -1,7 +1,7 @@
 /**
  * How long one caller waits for its append, from its arrival on. What is asked on the way, of metadata, the
  * leases and other regions, is given up when that is over; nothing of the append is sent from there on, by a
- * process that was frozen either: the log may have forgotten by then that another attempt was recorded (P3).
+ * process that was frozen either: the log may have forgotten by then that another attempt was recorded (PT3).
  */
 import type { Clock } from "../../clock.ts";
 import { FencelineError } from "../../errors.ts";

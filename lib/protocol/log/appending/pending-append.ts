@@ -9,7 +9,7 @@
  * A2 Out of time it is answered with what is then known: `not_ready` without side effects while it waits,
  *    `unknown_outcome` while it is in doubt. After that it is never sent again (its bytes may still be
  *    recorded, as that answer says). Nor is it if time has run out by either clock and no timer has fired:
- *    the process was frozen, and the log may have forgotten that another attempt at it is recorded (P3).
+ *    the process was frozen, and the log may have forgotten that another attempt at it is recorded (PT3).
  */
 import type { Clock, Timer } from "../../clock.ts";
 import { FencelineError } from "../../errors.ts";

@@ -2,8 +2,8 @@
  * Takes one item out of a log's chain, for auditor and deleter (rules 29, 31). Whether it may go is the
  * caller's question. May run twice, and in several processes at once.
  *
- * V1 A segment's ledger says DELETED before its item goes: no item, no way to find what must be deleted.
- * V2 A segment's item goes only while it names that ledger, and an END's only while it is an END.
+ * RC1 A segment's ledger says DELETED before its item goes: no item, no way to find what must be deleted.
+ * RC2 A segment's item goes only while it names that ledger, and an END's only while it is an END.
  */
 import { assert } from "../../assert.ts";
 import type { LedgerId, LogIncarnation } from "../../ids.ts";
@@ -50,15 +50,15 @@ async function removeOne(ports: LedgerPorts, log: LogIncarnation, one: ChainItem
   ports.trace.emit({ event: "chain-item-removed", log, firstSeqNum, ...ledger });
 }
 
-/** V1. A ledger that is missing is past its second sweep. */
+/** RC1. A ledger that is missing is past its second sweep. */
 async function deleteLedgerOf(ports: LedgerPorts, id: LedgerId): Promise<void> {
   const recovered = await recoverLedger(ports, id);
   if (recovered?.state !== "CLOSED") return;
   const deleted = await markDeleted(ports, id);
-  assert(deleted !== undefined, `V1: ledger ${id} was closed and is not DELETED`);
+  assert(deleted !== undefined, `RC1: ledger ${id} was closed and is not DELETED`);
 }
 
-/** V2 */
+/** RC2 */
 function isStill(one: ChainItem, item: Item): boolean {
   if (one.kind === "end") return item.kind === "end";
   return item.kind === "segment" && item.ledgerId === one.item.ledgerId;

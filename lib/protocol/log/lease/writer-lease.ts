@@ -4,13 +4,13 @@
  *
  *     free or expired ──acquire──> held ──renew──> held ... ──release──> free, clean or not
  *
- * X1 Every write is conditional on the version of an item just read or written; holder names are never
- *    compared (16). Renewals and releases go only over an item that names one's own tenure.
- * X2 An acquire is clean only if its own write was answered "written" over a clean item. One whose reply was
- *    lost, and that turns out to be held, is not clean (18); neither is one over no item at all (20).
- * X3 Each acquire draws a new tenure (20).
- * X4 Waits are measured on the observer's own clock: an expiry further ahead than the longest lease counts
- *    as expired, and so does one that was watched for a whole lease without change.
+ * WL1 Every write is conditional on the version of an item just read or written; holder names are never
+ *     compared (16). Renewals and releases go only over an item that names one's own tenure.
+ * WL2 An acquire is clean only if its own write was answered "written" over a clean item. One whose reply was
+ *     lost, and that turns out to be held, is not clean (18); neither is one over no item at all (20).
+ * WL3 Each acquire draws a new tenure (20).
+ * WL4 Waits are measured on the observer's own clock: an expiry further ahead than the longest lease counts
+ *     as expired, and so does one that was watched for a whole lease without change.
  */
 import type { Clock } from "../../clock.ts";
 import { Age } from "../../deadline.ts";
@@ -65,7 +65,7 @@ export async function acquireLease(
   const watch = new LeaseWatch(clock);
   while (true) {
     const found = await read(ports, log);
-    // A write of ours whose reply was lost has taken effect (X2).
+    // A write of ours whose reply was lost has taken effect (WL2).
     if (found !== undefined && sent.has(found.version.token)) return { held: { log, ...found } };
     if (found === undefined || watch.isFree(found.lease)) {
       const acquired = await take(ports, log, holder, found, sent);
@@ -132,7 +132,7 @@ export async function checkLeases(ports: LeasePorts, log: LogIncarnation): Promi
   await read(ports, log);
 }
 
-/** X4 */
+/** WL4 */
 class LeaseWatch {
   #seen: { readonly tenure: Tenure; readonly expiresAtMs: number; readonly sinceMs: number } | undefined;
 
@@ -159,7 +159,7 @@ async function take(
 ): Promise<AcquiredLease | undefined> {
   const before = found?.lease;
   const lease: Lease = {
-    tenure: newTenure(ports.random), // X3
+    tenure: newTenure(ports.random), // WL3
     holder,
     expiresAtMs: expiry(ports.clock),
     clean: false,
@@ -182,7 +182,7 @@ async function want(ports: LeasePorts, log: LogIncarnation, { lease, version }: 
   await write(ports, log, version, { ...lease, wanted: true }, newWriteToken(ports.random));
 }
 
-/** Writes over one's own tenure; a version that somebody's `wanted` has changed is read again (X1). */
+/** Writes over one's own tenure; a version that somebody's `wanted` has changed is read again (WL1). */
 async function overwrite(
   ports: LeasePorts,
   held: HeldLease,

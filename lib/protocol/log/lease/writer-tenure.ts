@@ -3,13 +3,13 @@
  * on in the ledger that another left, and what it leaves behind itself (rules 16 to 20). Without a lease
  * store every opening is a tenure of its own, and nothing is ever resumed.
  *
- * V1 `release` forgets the lease before it sends the release: nothing is added in that tenure any more,
- *    whatever the answer (17). The caller has let go of its segment before.
- * V2 What a clean acquire returned is used once, by its own tenure (18); any failure on the way leads to
- *    recovery.
- * V3 The lease is read and written on use, and while a segment is being opened. No timer runs between
- *    requests, so a frozen process that thaws finds out at its next use; what it sends before then belongs
- *    to its own tenure or is fenced.
+ * WT1 `release` forgets the lease before it sends the release: nothing is added in that tenure any more,
+ *     whatever the answer (17). The caller has let go of its segment before.
+ * WT2 What a clean acquire returned is used once, by its own tenure (18); any failure on the way leads to
+ *     recovery.
+ * WT3 The lease is read and written on use, and while a segment is being opened. No timer runs between
+ *     requests, so a frozen process that thaws finds out at its next use; what it sends before then belongs
+ *     to its own tenure or is fenced.
  */
 import type { Timer } from "../../clock.ts";
 import { Age } from "../../deadline.ts";
@@ -41,7 +41,7 @@ export interface LeftSegment {
 
 export class WriterTenure {
   #held: HeldLease | undefined;
-  /** What this tenure's acquire may go on from (V2). */
+  /** What this tenure's acquire may go on from (WT2). */
   #tail: LedgerTail | undefined;
   /** The segment that this process itself left, with the metadata that it knows of it. */
   #left: OpenedSegment | undefined;
@@ -92,7 +92,7 @@ export class WriterTenure {
     this.ports.trace.emit({ event: "lease-acquired", log: this.log.log, clean: tail !== undefined });
   }
 
-  /** The segment to go on in, if the lease came with one; asked again it is undefined (V2). */
+  /** The segment to go on in, if the lease came with one; asked again it is undefined (WT2). */
   async resume(): Promise<OpenedSegment | undefined> {
     const tail = this.#tail;
     this.#tail = undefined;
@@ -155,7 +155,7 @@ export class WriterTenure {
   }
 
   /**
-   * Releases the lease: clean if `left` is given, in which nothing is outstanding, nor ever will be (V1).
+   * Releases the lease: clean if `left` is given, in which nothing is outstanding, nor ever will be (WT1).
    * Without `suspects` those that came with the lease stay in it. Never throws.
    */
   async release({ left, suspects }: Partial<LeftSegment> = {}): Promise<void> {

@@ -2,12 +2,12 @@
  * Starts a segment at a place in the log: a new ledger, the conditional write that is the election, and the
  * check behind it (rules 24 to 27). Whoever returns from here with a segment may send to it; nobody else.
  *
- * G1 The conditional write is conditional on what the place says: nothing at that key, or the very item of
- *    the empty segment, compared by its ledger id (24).
- * G2 The check is a consistent read of the log item that starts after the write took effect, also when the
- *    win was learnt by re-reading (25, 26).
- * G3 A ledger that did not win, or whose win did not pass the check, is abandoned and never written to (27).
- *    Its item may turn up at any later time, as the item of a DELETED ledger (28).
+ * SG1 The conditional write is conditional on what the place says: nothing at that key, or the very item of
+ *     the empty segment, compared by its ledger id (24).
+ * SG2 The check is a consistent read of the log item that starts after the write took effect, also when the
+ *     win was learnt by re-reading (25, 26).
+ * SG3 A ledger that did not win, or whose win did not pass the check, is abandoned and never written to (27).
+ *     Its item may turn up at any later time, as the item of a DELETED ledger (28).
  */
 import { unavailable } from "../../errors.ts";
 import { type BookieId, type LedgerId, type SegmentNumber, type SeqNum, segmentNumber } from "../../ids.ts";
@@ -101,8 +101,8 @@ export function numberAfter(item: { readonly number: SegmentNumber } | undefined
 }
 
 /**
- * The election and the check behind it (G1, G2), for a segment and for the END of a log alike. Undefined: the
- * place is taken and the win stands; else why not. Throws `log_not_found` and what the ports throw.
+ * The election and the check behind it (SG1, SG2), for a segment and for the END of a log alike. Undefined:
+ * the place is taken and the win stands; else why not. Throws `log_not_found` and what the ports throw.
  */
 export async function takePlace(
   ports: UpdatePorts,

@@ -3,13 +3,13 @@
  * its last batches lie. A pure function of the log's entries in their order, so that every writer that reads
  * the same entries knows the same (restore-producers.ts reads them).
  *
- * P1 A batch is new only if its seq follows the producer's last one, or if it begins at 0: a producer that
- *    is not remembered, or a higher epoch of one that is. An epoch never goes back.
- * P2 The last `producerBatchesMax` batches of a producer are remembered with their positions. A repetition of
- *    one of them is a duplicate; of an older one no more is known than that it is in the log.
- * P3 Whoever was used within `producerWindowMs` is not forgotten; without room a new one is refused. Others
- *    make room for it, those least recently used first, and after `producerKeepMs` they are forgotten in any
- *    case. Time is that of the processes which took the appends; it never goes back here.
+ * PT1 A batch is new only if its seq follows the producer's last one, or if it begins at 0: a producer that
+ *     is not remembered, or a higher epoch of one that is. An epoch never goes back.
+ * PT2 The last `producerBatchesMax` batches of a producer are remembered with their positions. A repetition
+ *     of one of them is a duplicate; of an older one no more is known than that it is in the log.
+ * PT3 Whoever was used within `producerWindowMs` is not forgotten; without room a new one is refused. Others
+ *     make room for it, those least recently used first, and after `producerKeepMs` they are forgotten in any
+ *     case. Time is that of the processes which took the appends; it never goes back here.
  */
 
 import { present } from "../../assert.ts";
@@ -103,7 +103,7 @@ export class ProducerTable {
     if (before === undefined) this.#makeRoom();
     this.#forget();
     const earlier = before?.epoch === epoch ? before.batches : [];
-    const batches = [...earlier, known].slice(-appendLimits.producerBatchesMax); // P2
+    const batches = [...earlier, known].slice(-appendLimits.producerBatchesMax); // PT2
     this.#producers.set(id, { id, epoch, usedAtMs: this.#nowMs, batches });
   }
 
@@ -116,7 +116,7 @@ export class ProducerTable {
     return { kind: "new" };
   }
 
-  /** P3 */
+  /** PT3 */
   #makeRoom(): void {
     while (this.#producers.size >= appendLimits.producersMax) {
       const oldest = this.#oldest();
@@ -137,7 +137,7 @@ export class ProducerTable {
   }
 }
 
-/** P1 */
+/** PT1 */
 function fromZero({ seq }: BatchSender, isKnown: boolean): ProducerVerdict {
   return seq === 0 ? { kind: "new" } : { kind: "gap", expected: 0, isKnown };
 }

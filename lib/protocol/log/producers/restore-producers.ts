@@ -3,11 +3,11 @@
  *
  *     entry n (snapshot of what was before n) · n+1 · ... · n+k      k < appendLimits.producerSnapshotEntries
  *
- * R1 An entry that says nothing of producers ends a ledger that had none; else it names the snapshot (each
- *    entry does), and the first entry of a ledger whose log remembers producers has one.
- * R2 What is read is acknowledged, or closed by recovery: it never changes. So entries that recovery restored
- *    count, and those that were lost do not.
- * R3 The table is changed only when everything is read.
+ * RPR1 An entry that says nothing of producers ends a ledger that had none; else it names the snapshot (each
+ *      entry does), and the first entry of a ledger whose log remembers producers has one.
+ * RPR2 What is read is acknowledged, or closed by recovery: it never changes. So entries that recovery
+ *      restored count, and those that were lost do not.
+ * RPR3 The table is changed only when everything is read.
  */
 import { present } from "../../assert.ts";
 import { FencelineError, insufficientRegions } from "../../errors.ts";
@@ -52,7 +52,7 @@ export async function restoreProducers(
     const { ledgerId } = ledger;
     ports.trace.emit({ event: "producers-restored", ledgerId, firstEntry: from, lastEntry: through });
   }
-  const table = where.known ?? present(entries[0]?.snapshot, `R1: entry ${from} has a snapshot`);
+  const table = where.known ?? present(entries[0]?.snapshot, `RPR1: entry ${from} has a snapshot`);
   for (const { marks } of entries) for (const { sender, batch } of marks) table.note(sender, batch);
   return table;
 }

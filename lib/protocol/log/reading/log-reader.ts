@@ -2,11 +2,11 @@
  * One read of a log from a position: across entries and segments, until its limits or the tail (rule 33).
  * Each letter of the rule is a step of its own; a step names the next one.
  *
- * D1 "Up to date" is said only on a consistent query of this operation, or on rule 14's consistent read of a
- *    ledger that a consistent query had named last before (33e).
- * D2 A stale query may send the operation anywhere but never ends a strong one: what looks wrong under stale
- *    answers is looked at again under consistent ones before it is told.
- * D3 Every step that brings the read no further is counted, and so is every settling: the operation ends.
+ * LRD1 "Up to date" is said only on a consistent query of this operation, or on rule 14's consistent read of
+ *      a ledger that a consistent query had named last before (33e).
+ * LRD2 A stale query may send the operation anywhere but never ends a strong one: what looks wrong under
+ *      stale answers is looked at again under consistent ones before it is told.
+ * LRD3 Every step that brings the read no further is counted, and so is every settling: the operation ends.
  */
 import { FencelineError, notReady } from "../../errors.ts";
 import type { LedgerId, SeqNum } from "../../ids.ts";
@@ -227,7 +227,7 @@ export class LogReader {
     return this.goal.collector.position;
   }
 
-  /** D2: a read that had to begin again trusts no stale answer any more. */
+  /** LRD2: a read that had to begin again trusts no stale answer any more. */
   get #queries(): Consistency {
     return this.#restarts > 0 ? "consistent" : "stale";
   }

@@ -3,9 +3,11 @@
  * than a time, or the last few before the tail. What was trimmed away is skipped. Queries and bookie reads
  * grow with the logarithm of the log's length, also in a log of many segments.
  *
- * E1 A strong seek asks consistently: no segment that was there before is missed. A local one may be behind.
- * E2 A record at or behind the place is never skipped, also if it is appended while the place is looked for:
- *    who reads on from where another read ended must not lose it. So nothing is answered by a later tail.
+ * SEK1 A strong seek asks consistently: no segment that was there before is missed. A local one may be
+ *      behind.
+ * SEK2 A record at or behind the place is never skipped, also if it is appended while the place is looked
+ *      for: who reads on from where another read ended must not lose it. So nothing is answered by a later
+ *      tail.
  */
 import { entryId, type SeqNum } from "../../ids.ts";
 import { logKey } from "../../items.ts";
@@ -41,7 +43,7 @@ class Seek {
     private readonly log: LogIdentity,
     private readonly consistency: ReadConsistency,
   ) {
-    this.#queries = consistency === "strong" ? "consistent" : "stale"; // E1
+    this.#queries = consistency === "strong" ? "consistent" : "stale"; // SEK1
   }
 
   async find(place: ReadPlace): Promise<SeqNum> {

@@ -6,10 +6,10 @@
  *     CLOSED ──named: left; unnamed: DELETED
  *     DELETED ──entries collected ──seal age──> fences, seal and metadata collected, the listing last
  *
- * J1 Only old ledgers are judged. A younger one may be on its way into its log.
- * J2 A writer is gone if its lease was not left clean, and expired long ago. A clean lease that names the
- *    ledger is an idle log's, and in health; so is one that is held. Without the lease table nothing is
- *    known.
+ * AL1 Only old ledgers are judged. A younger one may be on its way into its log.
+ * AL2 A writer is gone if its lease was not left clean, and expired long ago. A clean lease that names the
+ *     ledger is an idle log's, and in health; so is one that is held. Without the lease table nothing is
+ *     known.
  */
 import type { LogIncarnation } from "../../ids.ts";
 import { type LedgerListing, ledgerKey, ledgerListingKey, logKey } from "../../items.ts";
@@ -39,7 +39,7 @@ export type LedgerVerdict =
 
 /** Throws what recovery, the passes and the ports throw. */
 export async function auditLedger(ports: LogPorts, listing: LedgerListing): Promise<LedgerVerdict> {
-  if (ports.clock.nowMs() - listing.createdAtMs < auditLimits.ageMs) return "young"; // J1
+  if (ports.clock.nowMs() - listing.createdAtMs < auditLimits.ageMs) return "young"; // AL1
   const item = (await ports.metadata.get(ledgerKey(listing.ledgerId), "consistent"))?.item;
   if (item?.kind !== "ledger") return await forget(ports, listing);
   if (item.state === "DELETED") return await sweep(ports, listing);
@@ -88,7 +88,7 @@ async function isDeleting(ports: LogPorts, log: LogIncarnation): Promise<boolean
   return item?.kind === "log" && item.state === "deleting";
 }
 
-/** J2. */
+/** AL2. */
 async function writerOf(
   ports: LogPorts,
   { ledgerId }: LedgerMetadata,

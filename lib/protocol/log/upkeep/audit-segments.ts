@@ -2,14 +2,14 @@
  * The auditor of one log's chain (rule 31): takes away what was trimmed, END items that lost their log
  * included. May run twice, and in several processes at once.
  *
- * Y1 An item goes only if another one's key is greater than its own and at most the trim point. So the last
- *    item never goes, and neither does the one that holds the trim point.
- * Y2 The trim point is read first. It and the chain only move forward, and the greatest item up to any trim
- *    point is removed by no auditor that knows no later one: whoever removes it leaves another above it.
- * Y3 The order is that of a removal: recover if open, DELETED, remove.
- * Y4 The item before a last segment without a record stays: what the log remembers of its producers and of
- *    its last timestamp is read there (segment-end.ts). Control entries tell it too, but a segment that holds
- *    nothing else may be replaced by one that holds nothing at all (24).
+ * AS1 An item goes only if another one's key is greater than its own and at most the trim point. So the last
+ *     item never goes, and neither does the one that holds the trim point.
+ * AS2 The trim point is read first. It and the chain only move forward, and the greatest item up to any trim
+ *     point is removed by no auditor that knows no later one: whoever removes it leaves another above it.
+ * AS3 The order is that of a removal: recover if open, DELETED, remove.
+ * AS4 The item before a last segment without a record stays: what the log remembers of its producers and of
+ *     its last timestamp is read there (segment-end.ts). Control entries tell it too, but a segment that
+ *     holds nothing else may be replaced by one that holds nothing at all (24).
  */
 import { entryId, type LogIncarnation, type SeqNum } from "../../ids.ts";
 import { logKey } from "../../items.ts";
@@ -27,11 +27,11 @@ export async function auditSegments(ports: LedgerPorts, log: LogIncarnation): Pr
   if (item?.kind !== "log") return { removed: [], failed: [] };
   const below = await allItems(ports.metadata, log, "consistent", item.trimPoint);
   const isNeeded = await isBeforeBareLast(ports, log, below.at(-1), item.trimPoint);
-  const trimmed = below.slice(0, isNeeded ? -2 : -1); // Y1: behind each of these stands the last of `below`.
+  const trimmed = below.slice(0, isNeeded ? -2 : -1); // AS1: behind each of these stands the last of `below`.
   return await removeFromChain(ports, log, trimmed.slice(0, limits.removalsMax));
 }
 
-/** Y4. `greatest`: of the items up to the trim point. Beyond the last item's key, that has passed records. */
+/** AS4. `greatest`: of the items up to the trim point. Beyond the last item's key, it has passed records. */
 async function isBeforeBareLast(
   ports: LedgerPorts,
   log: LogIncarnation,

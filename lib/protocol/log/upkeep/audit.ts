@@ -3,12 +3,12 @@
  * time. Whoever runs it does so on a schedule, off every request's path. Passes may overlap, and run in
  * several processes: each step is safe by itself, and what one pass leaves the next one finds.
  *
- * E1 A pass takes up where this process's last one ended, and a new process begins somewhere: no ledger waits
- *    for another one, and no log for a region full of slow ledgers.
- * E2 What fails is counted and left; nothing stops a pass but its time.
- * E3 A log returns to the region that it prefers by that region's own auditor, through the owner, and only
- *    after it stayed with its last owner for a while: a region that comes and goes gets it once a while.
- * E4 What a region left that operators call lost, every other one looks after as if it were its own.
+ * AU1 A pass takes up where this process's last one ended, and a new process begins somewhere: no ledger
+ *     waits for another one, and no log for a region full of slow ledgers.
+ * AU2 What fails is counted and left; nothing stops a pass but its time.
+ * AU3 A log returns to the region that it prefers by that region's own auditor, through the owner, and only
+ *     after it stayed with its last owner for a while: a region that comes and goes gets it once a while.
+ * AU4 What a region left that operators call lost, every other one looks after as if it were its own.
  */
 import { Age } from "../../deadline.ts";
 import type { LogName, Region } from "../../ids.ts";
@@ -73,7 +73,7 @@ export class Auditor {
     private readonly bringHome: (log: LogName, to: Region) => Promise<unknown>,
   ) {}
 
-  /** One pass. Never throws what a port throws: that is counted (E2). */
+  /** One pass. Never throws what a port throws: that is counted (AU2). */
   async pass(): Promise<AuditReport> {
     const counts: Counts = {
       ledgers: 0,
@@ -94,7 +94,7 @@ export class Auditor {
         shards.map((shard) => ledgerListingPartition(region, shard)),
       ),
     };
-    // E1: nor do logs wait for all ledgers
+    // AU1: nor do logs wait for all ledgers
     await this.#walk(
       ledgers,
       () => begun.isOlder(auditLimits.passMs / 2),
@@ -115,19 +115,19 @@ export class Auditor {
     return counts;
   }
 
-  /** E1 */
+  /** AU1 */
   #somewhere(): Cursor {
     return { index: randomBelow(this.ports.random, DIRECTORY_SHARDS), after: undefined };
   }
 
-  /** Its own, and those that operators gave up for good: nobody else looks after them (E4). */
+  /** Its own, and those that operators gave up for good: nobody else looks after them (AU4). */
   #regions(): readonly Region[] {
     const states = this.ports.topology.states?.().regions ?? new Map<Region, RegionState>();
     const lost = [...states].filter(([, state]) => state === "lost").map(([region]) => region);
     return [...new Set([this.ports.region, ...lost])];
   }
 
-  /** At most once around (E1); of a partition that was taken up in its midst the begin comes last. */
+  /** At most once around (AU1); of a partition that was taken up in its midst the begin comes last. */
   async #walk(
     { cursor, partitions, max }: Walk,
     isOver: () => boolean,
@@ -201,7 +201,7 @@ export class Auditor {
     return this.ports.topology.states?.().regions.get(region) ?? "accepting";
   }
 
-  /** E3. */
+  /** AU3. */
   async #mayReturn({ preferredRegion, log }: LogItem, last: SegmentAt): Promise<boolean> {
     const { region, clock, metadata } = this.ports;
     if (preferredRegion !== region || this.#stateOf(region) !== "accepting") return false;

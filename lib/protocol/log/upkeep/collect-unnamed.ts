@@ -3,11 +3,11 @@
  * afterwards, and may die or freeze in between. Takes one ledger id; may run twice, and in several processes
  * at once.
  *
- * Z1 The only item that can name a ledger is the one that its origin says: it was created for that key.
- * Z2 It is closed before anything else. Its owner may merely be frozen before its put: it then finds the
- *    ledger dead with its first add, and starts again (T09).
- * Z3 An empty one may go, named or not: under an item it is an empty segment (28). One that holds entries was
- *    named once, so its owner's put had won; it may go only if it is unnamed *after* the close as well.
+ * CU1 The only item that can name a ledger is the one that its origin says: it was created for that key.
+ * CU2 It is closed before anything else. Its owner may merely be frozen before its put: it then finds the
+ *     ledger dead with its first add, and starts again (T09).
+ * CU3 An empty one may go, named or not: under an item it is an empty segment (28). One that holds entries
+ *     was named once, so its owner's put had won; it may go only if it is unnamed *after* the close as well.
  */
 import type { LedgerId } from "../../ids.ts";
 import { ledgerKey, segmentKey } from "../../items.ts";
@@ -30,15 +30,15 @@ export async function collectUnnamed(ports: LedgerPorts, id: LedgerId): Promise<
   if (item.origin === undefined) return "no-segment";
   if (item.state === "DELETED") return "collected";
   if (await isNamed(ports.metadata, id, item.origin)) return "named";
-  const closed = await recoverLedger(ports, id); // Z2
+  const closed = await recoverLedger(ports, id); // CU2
   if (closed === undefined) return "missing";
-  if (closed.lastEntry >= 0 && (await isNamed(ports.metadata, id, item.origin))) return "named"; // Z3
+  if (closed.lastEntry >= 0 && (await isNamed(ports.metadata, id, item.origin))) return "named"; // CU3
   await markDeleted(ports, id);
   ports.trace.emit({ event: "ledger-collected", ledgerId: id, lastEntry: closed.lastEntry });
   return "collected";
 }
 
-/** Whether the log holds the ledger as a segment (Z1). */
+/** Whether the log holds the ledger as a segment (CU1). */
 export async function isNamed(metadata: MetadataStore, id: LedgerId, origin: LedgerOrigin): Promise<boolean> {
   const item = (await metadata.get(segmentKey(origin.log, origin.firstSeqNum), "consistent"))?.item;
   return item?.kind === "segment" && item.ledgerId === id;

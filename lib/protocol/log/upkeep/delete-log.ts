@@ -6,14 +6,14 @@
  *     END, check ──> deleting ──> each segment: recover, DELETED, remove item ──> directory entry, name
  *                        └──> answer
  *
- * X1 Nothing is taken away unless the log item, read consistently, says "deleting"; it says so only behind an
- *    END that passed its check. Whoever opens the log from then on finds the END or fails the check.
- * X2 The END and the log item stay: an opener that froze before its put must lose against the END, or find in
- *    its check that the log is gone (T08). What such a zombie puts meanwhile the next pass removes.
- * X3 The name is released last and only while it names this incarnation: it is what a repeated call finds the
- *    log by. A name that was created again is another log's.
- * X4 The directory entry goes before the name, and only as it was when the name did not name another log: who
- *    creates the name again writes the entry afresh.
+ * DLG1 Nothing is taken away unless the log item, read consistently, says "deleting"; it says so only behind
+ *      an END that passed its check. Whoever opens the log from then on finds the END or fails the check.
+ * DLG2 The END and the log item stay: an opener that froze before its put must lose against the END, or find
+ *      in its check that the log is gone (T08). What such a zombie puts meanwhile the next pass removes.
+ * DLG3 The name is released last and only while it names this incarnation: it is what a repeated call finds
+ *      the log by. A name that was created again is another log's.
+ * DLG4 The directory entry goes before the name, and only as it was when the name did not name another log:
+ *      who creates the name again writes the entry afresh.
  */
 import { AssertionError, assert } from "../../assert.ts";
 import { FencelineError, hasCode, unavailable } from "../../errors.ts";
@@ -47,7 +47,7 @@ export async function deleteLog(
   await startDeletion(ports, log);
   try {
     const pass = await finishDeletion(ports, log.log);
-    assert(pass !== "kept", "X1: a log that is being deleted is never active again");
+    assert(pass !== "kept", "DLG1: a log that is being deleted is never active again");
     return pass;
   } catch (error) {
     if (error instanceof AssertionError) throw error;
@@ -56,7 +56,7 @@ export async function deleteLog(
 }
 
 /**
- * One pass over what a deletion leaves behind: bounded, and worth repeating long after the first (X2). Also
+ * One pass over what a deletion leaves behind: bounded, and worth repeating long after the first (DLG2). Also
  * for a log whose name was released. "kept": the log item does not say "deleting", and nothing was touched.
  */
 export async function finishDeletion(
@@ -64,14 +64,14 @@ export async function finishDeletion(
   id: LogIncarnation,
 ): Promise<DeletionAnswer | "kept"> {
   const item = (await ports.metadata.get(logKey(id), "consistent"))?.item;
-  if (item?.kind !== "log" || item.state !== "deleting") return "kept"; // X1
+  if (item?.kind !== "log" || item.state !== "deleting") return "kept"; // DLG1
   const chain = await allItems(ports.metadata, id, "consistent");
-  const segments = chain.filter((one) => one.kind === "segment"); // X2
+  const segments = chain.filter((one) => one.kind === "segment"); // DLG2
   const pass = segments.slice(0, limits.removalsMax);
   const { failed } = await removeFromChain(ports, id, pass);
   if (failed.length > 0 || pass.length < segments.length) return "deleting";
   await leaveDirectory(ports, item);
-  await removeItem(ports, logNameKey(item.name), (named) => names(named.item, id)); // X3
+  await removeItem(ports, logNameKey(item.name), (named) => names(named.item, id)); // DLG3
   ports.trace.emit({ event: "log-deleted", log: id });
   return "deleted";
 }
@@ -85,7 +85,7 @@ function anotherLife(name: LogName, present: LogIncarnation, only: LogIncarnatio
   });
 }
 
-/** X1. Also where another deleter has come so far, or further. */
+/** DLG1. Also where another deleter has come so far, or further. */
 async function startDeletion(ports: LedgerPorts, log: LogItem): Promise<void> {
   if (log.state === "deleting") return;
   try {
@@ -106,7 +106,7 @@ async function startDeletion(ports: LedgerPorts, log: LogItem): Promise<void> {
 
 const names = (item: Item, log: LogIncarnation): boolean => item.kind === "log-name" && item.log === log;
 
-/** X4 */
+/** DLG4 */
 async function leaveDirectory(ports: LedgerPorts, { name, log }: LogItem): Promise<void> {
   const { metadata } = ports;
   let failure: unknown;

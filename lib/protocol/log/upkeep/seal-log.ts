@@ -2,12 +2,13 @@
  * Seals a log (rules 24, 25, 29): opens it for write, with an END item in place of the next segment. May run
  * twice, and in several processes at once.
  *
- * S1 The END takes part in the election of rule 24: of a sealer and an opener at one key one loses, and looks
- *    again. Over an empty last segment it takes over that very item. Hence nothing is appended behind an END.
- * S2 Nobody is told "sealed" before the check of rule 25: an END that won far below, where the items were
- *    trimmed away, ends nothing (T06).
- * S3 An END of another sealer is as good as one's own, but is checked all the same: its sealer may not have
- *    come that far.
+ * SL1 The END takes part in the election of rule 24: of a sealer and an opener at one key one loses, and
+ *     looks again. Over an empty last segment it takes over that very item. Hence nothing is appended behind
+ *     an END.
+ * SL2 Nobody is told "sealed" before the check of rule 25: an END that won far below, where the items were
+ *     trimmed away, ends nothing (T06).
+ * SL3 An END of another sealer is as good as one's own, but is checked all the same: its sealer may not have
+ *     come that far.
  */
 import { FencelineError, notReady, withSideEffects } from "../../errors.ts";
 import type { SeqNum } from "../../ids.ts";
@@ -46,7 +47,7 @@ type Attempt =
 
 async function sealOnce(ports: LedgerPorts, log: LogIdentity): Promise<Attempt> {
   const last = await lastItem(ports.metadata, log.log, "consistent");
-  if (last?.kind === "end") return attempt(last.first, await checkPlace(ports, log, last.first)); // S3
+  if (last?.kind === "end") return attempt(last.first, await checkPlace(ports, log, last.first)); // SL3
   const place = await placeAfter(ports, log, last);
   if (place === undefined) return { kind: "lost", reason: CHANGED };
   const end: EndItem = { kind: "end", number: place.number };

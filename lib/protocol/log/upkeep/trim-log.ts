@@ -2,10 +2,10 @@
  * Trims a log (rule 30): says that records below a seq_num are not wanted any more. Readers that find their
  * segments gone are told so, and the auditor takes the segments away. May run twice, and at once with others.
  *
- * P1 The trim point moves forward only, by compare-and-set on the log item.
- * P2 It never passes the tail as a strong read found it before; a tail never goes back. Beyond it, every
- *    opener would fail the check of rule 25 for ever.
- * P3 A log that is being deleted is not changed.
+ * TL1 The trim point moves forward only, by compare-and-set on the log item.
+ * TL2 It never passes the tail as a strong read found it before; a tail never goes back. Beyond it, every
+ *     opener would fail the check of rule 25 for ever.
+ * TL3 A log that is being deleted is not changed.
  */
 import { FencelineError } from "../../errors.ts";
 import type { SeqNum } from "../../ids.ts";
@@ -25,8 +25,8 @@ export async function trimLog(ports: ReaderPorts, log: LogIdentity, to: SeqNum):
   await checkTail(ports, log, to);
   const { stored, wrote } = await updateItem(ports, logKey(log.log), (current) => {
     const item = current?.item;
-    if (item?.kind !== "log" || item.state !== "active") return { kind: "keep" }; // P3
-    if (item.trimPoint >= to) return { kind: "keep" }; // P1
+    if (item?.kind !== "log" || item.state !== "active") return { kind: "keep" }; // TL3
+    if (item.trimPoint >= to) return { kind: "keep" }; // TL1
     return { kind: "write", item: { ...item, trimPoint: to } };
   });
   const item = stored?.item;
@@ -44,7 +44,7 @@ function checkPosition(to: SeqNum): void {
   });
 }
 
-/** P2. The key of the last item is the end of a closed ledger, so the tail is no lower (rule 22). */
+/** TL2. The key of the last item is the end of a closed ledger, so the tail is no lower (rule 22). */
 async function checkTail(ports: ReaderPorts, log: LogIdentity, to: SeqNum): Promise<void> {
   const last = await lastItem(ports.metadata, log.log, "consistent");
   if (last !== undefined && last.first >= to) return;

@@ -34,7 +34,7 @@ function note(table: ProducerTable, given: BatchSender, count = 1): void {
   table.note(given, at(given.seq, count, given.seq, given.content));
 }
 
-describe("P1, P2: the order of one producer's batches", () => {
+describe("PT1, PT2: the order of one producer's batches", () => {
   test("seqs are dense per record; a new epoch begins at 0; an epoch never goes back", () => {
     const table = new ProducerTable();
     const verdict = (seq: number, epoch: number, count = 1) =>
@@ -65,7 +65,7 @@ describe("P1, P2: the order of one producer's batches", () => {
   });
 });
 
-describe("P3: room", () => {
+describe("PT3: room", () => {
   /** As many producers as fit; the first one is the least recently used. */
   function full(): ProducerTable {
     const table = new ProducerTable();
