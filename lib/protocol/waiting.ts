@@ -1,4 +1,4 @@
-/** Waiting on the clock port: bounded calls and pauses. */
+/** Waiting: bounded calls and pauses on the clock port, and signals. */
 import { aborted, type CallSignal } from "./call-abort.ts";
 import type { Clock } from "./clock.ts";
 import { unavailable } from "./errors.ts";
@@ -73,4 +73,21 @@ export function backoff(
 ): Promise<void> {
   const boundMs = Math.min(limits.restartPauseMsMax, limits.restartPauseMs * 2 ** (restart - 1));
   return pause(ports.clock, 1 + randomBelow(ports.random, boundMs));
+}
+
+/** Wakes those that wait for a change. A wake is not remembered: look first, then wait. */
+export class Signal {
+  #waiting: (() => void)[] = [];
+
+  get isAwaited(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  wait(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  wake(): void {
+    for (const resume of this.#waiting.splice(0)) resume();
+  }
 }

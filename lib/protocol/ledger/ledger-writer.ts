@@ -84,6 +84,10 @@ export class LedgerWriter {
   get isClean(): boolean {
     return this.#phase === "open" && this.#pending.isIdle;
   }
+  /** Payload bytes of the adds that are not answered yet. */
+  get pendingBytes(): number {
+    return this.#pending.bytes;
+  }
   /** Why this writer will never acknowledge again. */
   get stopped(): FencelineError | undefined {
     return this.#stopped;

@@ -50,6 +50,11 @@ export class PendingAdds {
     return this.#queue.length + this.#held.length === 0;
   }
 
+  /** Payload bytes of all that was sent or waits. */
+  get bytes(): number {
+    return this.#held.reduce((sum, { payload }) => sum + payload.length, this.#bytes);
+  }
+
   /** Resolves when it may be idle. */
   idle(): Promise<void> {
     return new Promise((resolve) => this.#whenIdle.push(resolve));

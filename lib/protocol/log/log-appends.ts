@@ -1,4 +1,6 @@
 /** What the `append` function of a region does: `AppendOperations` on warm writers. */
+import { unreachable } from "../assert.ts";
+import type { Deadline } from "../deadline.ts";
 import { CallDenied, FencelineError, notReady } from "../errors.ts";
 import type { LedgerId, LogIncarnation, LogName, Region, SeqNum } from "../ids.ts";
 import type { LogConfig } from "../items.ts";
@@ -9,7 +11,7 @@ import { type AskAdmission, admitLog } from "../placement/admit-log.ts";
 import { checkRegion } from "../placement/known-region.ts";
 import { within } from "../waiting.ts";
 import { LogWriter } from "./appending/log-writer.ts";
-import { Patience } from "./appending/patience.ts";
+import { appendDeadline } from "./appending/pending-appends.ts";
 import { WarmWriters } from "./appending/warm-writers.ts";
 import { createLog, describe, type LogCreation } from "./catalogue/create-log.ts";
 import { type Ask, askInTime, LogNames } from "./catalogue/log-names.ts";
@@ -17,9 +19,8 @@ import { preferRegion } from "./catalogue/prefer-region.ts";
 import { ownershipOf } from "./chain/ownership-of.ts";
 import { checkLeases } from "./lease/writer-lease.ts";
 import type { LogIdentity } from "./log-identity.ts";
-import type { LogPorts, OwnerAnswer, OwnerRequest } from "./log-ports.ts";
+import type { AppendAnswer, LogPorts, OwnerAnswer, OwnerRequest } from "./log-ports.ts";
 import { notOwnedHere, notOwner } from "./opening/not-the-writer.ts";
-import { TakeoverPermit } from "./opening/takeover-permit.ts";
 import type {
   AppendAck,
   AppendOperations,
@@ -29,8 +30,8 @@ import type {
   Ownership,
 } from "./operations.ts";
 import { AppendRouter } from "./ownership/append-router.ts";
-import { takeOver } from "./ownership/hand-over.ts";
 import { ownerLimits } from "./ownership/owner-limits.ts";
+import { takeOver, transferDeadline } from "./ownership/transfer-owner.ts";
 import { KnownLedgers } from "./reading/known-ledgers.ts";
 import type { ReaderPorts } from "./reading/log-reader.ts";
 import { deleteLog } from "./upkeep/delete-log.ts";
@@ -75,9 +76,10 @@ export class LogAppends implements AppendOperations {
 
   /** Producers have their place behind the writer's checks. */
   append(request: AppendRequest): Promise<AppendAck> {
-    const patience = new Patience(this.ports.clock, request.log, request.timeoutMs);
-    const append = (log: LogIdentity) => this.#router.append(log, request, this.#writers.of(log), patience);
-    return this.#begin(() => this.#names.with(request.log, append, (lookUp) => patience.ask(lookUp)));
+    const deadline = appendDeadline(this.ports.clock, request.log, request.timeoutMs);
+    const append = async (log: LogIdentity) =>
+      acknowledgementOf(log, await this.#router.append(log, request, this.#writers.of(log), deadline));
+    return this.#begin(() => this.#names.with(request.log, append, (lookUp) => deadline.ask(lookUp)));
   }
 
   transferOwner(name: LogName, to: Region): Promise<Ownership> {
@@ -89,11 +91,10 @@ export class LogAppends implements AppendOperations {
 
   /** What another region's function asks of this one; refused or served here, never passed on. */
   async serve(request: OwnerRequest): Promise<OwnerAnswer> {
-    const from = request.kind === "take-over" ? request.from : undefined;
-    const permit = new TakeoverPermit(this.ports.clock, from);
+    const deadline = transferDeadline(this.ports.clock, request.log);
     const ask = this.#askInTime(`${request.kind} of log ${request.log}`);
     try {
-      const serve = (log: LogIdentity) => this.#serve(log, request, permit, ask);
+      const serve = (log: LogIdentity) => this.#serve(log, request, deadline, ask);
       return await this.#begin(() => this.#names.with(request.log, serve, ask));
     } catch (error) {
       if (error instanceof FencelineError) return { kind: "refused", error };
@@ -155,19 +156,14 @@ export class LogAppends implements AppendOperations {
     });
   }
 
-  async #serve(
-    log: LogIdentity,
-    request: OwnerRequest,
-    permit: TakeoverPermit,
-    ask: Ask,
-  ): Promise<OwnerAnswer> {
+  async #serve(log: LogIdentity, request: OwnerRequest, deadline: Deadline, ask: Ask): Promise<OwnerAnswer> {
     const { region } = this.ports;
     const { owner, epoch } = await ask(() => ownershipOf(this.ports, log));
     if (request.kind === "take-over") {
       if (owner === region && epoch !== undefined) return { kind: "done", ownership: { owner, epoch } };
-      if (owner !== undefined && (request.epoch ?? epoch) !== epoch)
-        throw notOwnedHere(log.name, owner, true);
+      if (owner !== undefined && (request.epoch ?? epoch) !== epoch) throw notOwnedHere(log.name, owner);
       await this.#writers.find(log)?.release();
+      const permit = request.from === undefined ? undefined : { from: request.from, deadline };
       return { kind: "done", ownership: await takeOver(this.ports, log, permit) };
     }
     if (owner !== region) throw owner === undefined ? notOwner(log.name) : notOwnedHere(log.name, owner);
@@ -176,7 +172,10 @@ export class LogAppends implements AppendOperations {
       return { kind: "done" };
     }
     const { transfer } = this.#elsewhere(log);
-    return { kind: "done", ownership: await transfer.handOver(log, this.#writers.of(log), request.to) };
+    return {
+      kind: "done",
+      ownership: await transfer.handOver(log, this.#writers.of(log), request.to, deadline),
+    };
   }
 
   /** Rule 14: through the owner; by takeover if it does not answer, or cannot. */
@@ -225,5 +224,20 @@ export class LogAppends implements AppendOperations {
   #begin<T>(operation: () => Promise<T>): Promise<T> {
     const current = this.ports.topology.whenCurrent?.();
     return current === undefined ? operation() : current.then(operation);
+  }
+}
+
+/** The edge: what a caller of the log gets for an answer that is no acknowledgement is an error. */
+function acknowledgementOf({ name }: LogIdentity, answer: AppendAnswer): AppendAck {
+  switch (answer.kind) {
+    case "acknowledged":
+      return answer.ack;
+    case "not-owner":
+      throw notOwnedHere(name, answer.owner);
+    case "cannot-own":
+    case "failed":
+      throw answer.error;
+    default:
+      return unreachable(answer);
   }
 }

@@ -12,10 +12,38 @@ export interface RegionLeases {
   readonly holder: string;
 }
 
+/** What becomes of an append. Nothing of it was sent unless it was acknowledged or its error says so. */
+export type AppendAnswer =
+  | { readonly kind: "acknowledged"; readonly ack: AppendAck }
+  /** Another region owns the log. `alive`: the log was to be taken over, and its owner went on meanwhile. */
+  | { readonly kind: "not-owner"; readonly owner: Region; readonly alive: boolean }
+  /** The lease table of the region where it arrived does not answer, so that region cannot own logs. */
+  | { readonly kind: "cannot-own"; readonly error: FencelineError }
+  /** `ruledOut`: no attempt at this batch is recorded, nor ever will be. A defect is an error of any kind. */
+  | { readonly kind: "failed"; readonly error: unknown; readonly ruledOut?: true };
+
+export const failed = (error: unknown): AppendAnswer => ({ kind: "failed", error });
+
 /** What the other region's function said; both are answers, and so signs of life. */
 export type ForwardAnswer =
   | { readonly kind: "acknowledged"; readonly ack: AppendAck }
   | { readonly kind: "refused"; readonly error: FencelineError };
+
+/** What the refusal says: the kinds that decide where the append goes next travel as an error's code. */
+export function answerOf(answer: ForwardAnswer): AppendAnswer {
+  if (answer.kind === "acknowledged") return answer;
+  const { error } = answer;
+  const { code, details, sideEffects } = error;
+  const owner = details.owner as Region | undefined;
+  if (sideEffects === "none" && code === "not_owner" && owner !== undefined) {
+    return { kind: "not-owner", owner, alive: false };
+  }
+  if (sideEffects === "none" && code === "region_unavailable" && details.cannot_own === true) {
+    return { kind: "cannot-own", error };
+  }
+  const isRuledOut = code === "log_sealed" && details.earlier_attempts === "not_recorded";
+  return { kind: "failed", error, ...(isRuledOut ? { ruledOut: true } : {}) };
+}
 
 /**
  * What one region asks of another about a log's owner. Plain values, so that they travel as JSON. Each may be

@@ -82,6 +82,8 @@ export const knownCatches: Readonly<Record<string, number>> = {
   "a-forwarded-append-is-forwarded-again": 4,
   "too-many-requests-taken-for-death": 79,
   "silence-does-not-grow-old": 351,
+  "takes-over-on-what-others-counted": 133,
+  "every-failure-is-written": 5,
   "producer-state-is-not-carried-over": 1,
   "no-check-after-an-election": 60,
   "auditor-removes-the-last-item": 1,

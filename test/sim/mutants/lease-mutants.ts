@@ -22,8 +22,8 @@ export const leaseMutants: readonly Mutant[] = [
     patches: [
       {
         in: "LogWriter.#release",
-        from: "this.#segment = undefined;",
-        to: "",
+        from: `{ kind: "cold", avoid: suspects ?? new Set() }`,
+        to: `segment === undefined ? { kind: "cold", avoid: new Set() } : { kind: "writing", segment }`,
       },
     ],
     profiles: HAND_OFFS,
@@ -34,12 +34,12 @@ export const leaseMutants: readonly Mutant[] = [
     patches: [
       {
         in: "LogWriter.#release",
-        from: `await segment?.settled();
-if (segment?.failure !== undefined) return;`,
+        from: `if (segment !== undefined) await this.#answered(segment);
+if (segment?.failure !== undefined) return { kind: "deciding", segment };`,
         to: "",
       },
       {
-        in: "ActiveSegment.#left",
+        in: "ActiveSegment.leave",
         from: "this.#failure !== undefined || this.#inFlight.length > 0 || !this.writer.isClean",
         to: "this.#failure !== undefined",
       },
@@ -52,8 +52,8 @@ if (segment?.failure !== undefined) return;`,
     patches: [
       {
         in: "take",
-        from: "before?.clean === true && before.tail !== undefined",
-        to: "before?.tail !== undefined",
+        from: "before?.clean === true ? before.tail : undefined",
+        to: "before?.tail",
       },
     ],
     profiles: HAND_OFFS,
@@ -64,11 +64,9 @@ if (segment?.failure !== undefined) return;`,
     patches: [
       {
         in: "acquireLease",
-        from: "if (found !== undefined && sent.has(found.version.token)) return { held: { log, ...found } };",
-        to: `if (found !== undefined && sent.has(found.version.token)) {
-  const { tail } = found.lease;
-  return { held: { log, ...found }, ...(tail === undefined ? {} : { tail }) };
-}`,
+        from: `return { kind: "acquired", held: { log, ...found } };`,
+        to: `const { tail } = found.lease;
+return { kind: "acquired", held: { log, ...found }, ...(tail === undefined ? {} : { tail }) };`,
       },
     ],
     profiles: HAND_OFFS,
@@ -114,8 +112,8 @@ const fresh = freshStart(this.ports.random, this.#held === undefined ? undefined
       },
       {
         in: "take",
-        from: "before?.clean === true && before.tail !== undefined",
-        to: "before?.tail !== undefined",
+        from: "before?.clean === true ? before.tail : undefined",
+        to: "before?.tail",
       },
     ],
     profiles: HAND_OFFS,

@@ -49,10 +49,10 @@ const lost = await checkPlace(ports, log, place.first);`,
       },
       {
         in: "openSegment",
-        from: `if (last?.kind === "end") throw await refusal(ports, log, last);`,
-        to: `if (last?.kind === "end") throw await refusal(ports, log, last);
+        from: `if (last?.kind === "end") return await sealedOrGone(ports, log, last);`,
+        to: `if (last?.kind === "end") return await sealedOrGone(ports, log, last);
 const flagged = (await ports.metadata.get(logKey(log.log), "consistent"))?.item;
-if ((flagged as { sealed?: boolean })?.sealed === true) throw new FencelineError("log_sealed", { message: "sealed" });`,
+if ((flagged as { sealed?: boolean })?.sealed === true) return { kind: "sealed", tail: 0 as SeqNum };`,
       },
     ],
     profiles: LIVES,

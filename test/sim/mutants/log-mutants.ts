@@ -166,7 +166,7 @@ return { kind: "write", item: { ...item, ledgerId: segment.ledgerId, completion 
         from: `this.#inFlight.push(placed);
 if (placed.kind === "sent") this.#send(placed);`,
         to: `if (placed.kind === "refused") {
-  this.events.refused(placed);
+  this.#refused.push(placed);
   continue;
 }
 this.#inFlight.push(placed);

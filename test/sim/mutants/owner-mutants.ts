@@ -8,7 +8,7 @@ export const ownerMutants: readonly Mutant[] = [
     name: "a-forwarded-append-is-forwarded-again",
     breaks: "F1",
     patches: [
-      { in: "AppendRouter.#there", from: `if (request.route === "refuse") return AGAIN;`, to: "" },
+      { in: "AppendRouter.#there", from: `if (request.route === "refuse") return undefined;`, to: "" },
       {
         in: "AppendRouter.#untilAnswered",
         from: `request.route === "refuse" && owner !== undefined && owner !== region`,
@@ -44,6 +44,24 @@ if (error?.code === "over_capacity") throw unavailable("too many requests", "non
       { in: "isCurrent", from: "sinceMs < limits.ownerFailureGapMaxMs", to: "true" },
     ],
     profiles: ["owners"],
+  },
+  {
+    name: "takes-over-on-what-others-counted",
+    breaks: "OF1: one of the failures is the taker's own",
+    patches: [
+      {
+        in: "OwnerFailureDetector.isSilent",
+        from: "if (this.#of(region).failed?.isWithin(limits.ownerFailureGapMaxMs) !== true) return false;",
+        to: "",
+      },
+    ],
+    profiles: OWNERS,
+  },
+  {
+    name: "every-failure-is-written",
+    breaks: "OF3: what says silent already is written again only to stay fresh",
+    patches: [{ in: "withFailure", from: "nowMs - saturatedAtMs < limits.ownerSilenceMs", to: "nowMs < 0" }],
+    profiles: OWNERS,
   },
   {
     name: "producer-state-is-not-carried-over",

@@ -11,9 +11,9 @@ export const upkeepMutants: readonly Mutant[] = [
     patches: [
       {
         in: "OwnerTransfer.transfer",
-        from: `await this.#step(log, writer, now, to);
+        from: `await this.#step(log, writer, now, { to, deadline });
 continue;`,
-        to: `void this.#step(log, writer, now, to).catch(() => {});
+        to: `void this.#step(log, writer, now, { to, deadline }).catch(() => {});
 return { owner: to, epoch: (now.epoch ?? 0) + 1 } as never;`,
       },
     ],
@@ -31,8 +31,11 @@ return { owner: to, epoch: (now.epoch ?? 0) + 1 } as never;`,
     patches: [
       {
         in: "handOver",
-        from: "return await elect();",
-        to: "await tenure.release(undefined);\nreturn await elect();",
+        from: `if (left !== undefined) await closeCleanly(ports, left, lease);
+return await elect();`,
+        to: `if (left !== undefined) await closeCleanly(ports, left, lease);
+await lease.release();
+return await elect();`,
       },
     ],
     profiles: TRANSFERS,
@@ -42,9 +45,14 @@ return { owner: to, epoch: (now.epoch ?? 0) + 1 } as never;`,
     breaks: "F3: what allowed a takeover before a freeze allows nothing after it",
     patches: [
       {
-        in: "TakeoverPermit.from",
-        from: "!isWithin(this.clock, given.at, limits.appendDeadlineMs)",
-        to: "given.at.wallMs < 0",
+        in: "otherOwner",
+        from: "owner === permit?.from && !permit.deadline.isOver",
+        to: "owner === permit?.from",
+      },
+      {
+        in: "AppendQueue.permit",
+        from: "permit?.deadline.isOver === false",
+        to: "permit !== undefined",
       },
       {
         in: "isStale",
@@ -53,8 +61,8 @@ return { owner: to, epoch: (now.epoch ?? 0) + 1 } as never;`,
       },
       {
         in: "boundedOpening",
-        from: "begun.isOlder(timeoutMs) || holdsPen?.() === false",
-        to: "holdsPen?.() === false",
+        from: "deadline.isOver || holdsLease?.() === false",
+        to: "holdsLease?.() === false",
       },
     ],
     profiles: ["transfers", "combined"],
@@ -65,7 +73,7 @@ return { owner: to, epoch: (now.epoch ?? 0) + 1 } as never;`,
     patches: [
       {
         in: "AppendRouter.#own",
-        from: "if (!calls.isAccepting(this.ports.region) && (await leave())) return AGAIN;",
+        from: "if (!calls.isAccepting(this.ports.region) && (await leave())) return undefined;",
         to: "",
       },
     ],
@@ -78,8 +86,8 @@ return { owner: to, epoch: (now.epoch ?? 0) + 1 } as never;`,
       {
         in: "Auditor.#auditLog",
         from: "this.bringHome(log.name, region)",
-        to: "takeOver(this.ports, log, new TakeoverPermit(this.ports.clock, owner))",
-        uses: ["takeOver", "TakeoverPermit"],
+        to: "takeOver(this.ports, log, { from: owner, deadline: transferDeadline(this.ports.clock, log.name) })",
+        uses: ["takeOver", "transferDeadline"],
       },
     ],
     profiles: TRANSFERS,

@@ -8,51 +8,39 @@
  */
 import { assert } from "../../assert.ts";
 import type { FencelineError } from "../../errors.ts";
-import { type EntryId, NO_ENTRY, nextEntry, type Region, type SeqNum } from "../../ids.ts";
+import { NO_ENTRY, nextEntry, type Region, type SeqNum } from "../../ids.ts";
 import type { LedgerTail } from "../../lease.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { LedgerWriter } from "../../ledger/ledger-writer.ts";
+import type { AddedEntry } from "../../ledger/pending-adds.ts";
 import type { WriterStart } from "../../ledger/writer-start.ts";
 import { limits } from "../../limits.ts";
-import type { LeftSegment } from "../lease/writer-tenure.ts";
+import type { Signal } from "../../waiting.ts";
 import type { LogIdentity } from "../log-identity.ts";
-import type { OpenedSegment } from "../opening/start-segment.ts";
+import type { LeftSegment, OpenedSegment } from "../opening/start-segment.ts";
 import { appendLimits } from "../records/append-limits.ts";
-import type { PendingAppend } from "./pending-append.ts";
-import {
-  AppendPlaces,
-  type Placed,
-  type PlacedBatch,
-  type RefusedAppend,
-  type SentEntry,
-} from "./place-appends.ts";
-
-export interface ActiveSegmentEvents {
-  /** Everything before a refused append's place is acknowledged. */
-  refused(refused: RefusedAppend): void;
-  /** The segment failed, or there is room again. */
-  changed(): void;
-  /** What to answer if time runs out while it is in flight. */
-  doubt(batch: PlacedBatch): FencelineError;
-}
+import { unknownOutcome } from "./append-errors.ts";
+import type { PendingAppend } from "./pending-appends.ts";
+import { AppendPlaces, type Placed, type RefusedAppend, type SentEntry } from "./place-appends.ts";
 
 export class ActiveSegment {
   readonly writer: LedgerWriter;
   readonly #places: AppendPlaces;
   #acknowledged: SeqNum;
   #inFlight: Placed[] = [];
-  #bytesInFlight = 0;
-  /** Adds of which the ledger writer has said nothing yet. */
-  #unsettled = 0;
+  /** Refused, with everything before their places acknowledged. */
+  readonly #refused: RefusedAppend[] = [];
+  /** Adds that the ledger writer has not answered yet. */
+  #unanswered = 0;
   #failure: FencelineError | undefined;
-  #whenSettled: (() => void)[] = [];
 
+  /** `changed` wakes its waiters whenever an add is answered, and when the segment fails. */
   constructor(
     private readonly ports: LedgerPorts,
     private readonly log: LogIdentity,
     readonly opened: OpenedSegment,
     start: WriterStart,
-    private readonly events: ActiveSegmentEvents,
+    private readonly changed: Signal,
   ) {
     this.writer = new LedgerWriter(ports, opened.ledger, start);
     const nextSeqNum = opened.tail?.nextSeqNum ?? opened.first;
@@ -84,7 +72,7 @@ export class ActiveSegment {
   /** Whether another entry may be sent. `isWhole`: what waits fills it, so that waiting saves nothing. */
   hasRoom(isWhole: boolean): boolean {
     const entriesMax = isWhole ? limits.pendingAddsMax : appendLimits.groupEntriesInFlight;
-    const isFull = this.#unsettled >= entriesMax || this.#bytesInFlight >= limits.pendingBytesMax;
+    const isFull = this.#unanswered >= entriesMax || this.writer.pendingBytes >= limits.pendingBytesMax;
     return !isFull && this.#inFlight.length < limits.pendingAddsMax;
   }
 
@@ -94,42 +82,52 @@ export class ActiveSegment {
   }
 
   get isIdle(): boolean {
-    return this.#inFlight.length === 0;
+    return this.#inFlight.length + this.#refused.length === 0;
   }
 
-  /** Appends that are in flight, for whoever must give up on them. */
+  /** Appends that are in flight, for the caller that must give up on them. */
   get inFlight(): readonly PendingAppend[] {
-    return this.#inFlight.flatMap(appendsOf);
+    return [...this.#refused, ...this.#inFlight].flatMap(appendsOf);
   }
 
-  /** Sends the appends, which together fit one entry, or puts them in line to be told why not. */
+  /** Sends the appends, which together fit one entry, or puts them in line to be refused. */
   offer(appends: readonly PendingAppend[]): void {
     assert(this.#failure === undefined, "B4: nothing is sent after a failure");
     for (const placed of this.#places.place(appends)) {
       this.#inFlight.push(placed);
       if (placed.kind === "sent") this.#send(placed);
     }
-    this.#tellRefused();
+    this.#passRefused();
+  }
+
+  /** The refused appends whose turn has come (B3), each once. */
+  takeRefused(): readonly RefusedAppend[] {
+    return this.#refused.splice(0);
+  }
+
+  #passRefused(): void {
+    for (let head = this.#inFlight[0]; head?.kind === "refused"; head = this.#inFlight[0]) {
+      this.#inFlight.shift();
+      this.#refused.push(head);
+    }
   }
 
   /** Sends nothing more: another process has closed this segment's ledger. */
   supersede(reason: FencelineError): void {
     this.#failure ??= reason;
-    this.events.changed();
+    this.changed.wake();
   }
 
-  /** Resolves when the ledger writer has answered every add, and is done with its ensemble. */
-  async settled(): Promise<void> {
-    if (this.#unsettled > 0) await new Promise<void>((resolve) => this.#whenSettled.push(resolve));
-    await this.writer.settled();
+  /** The ledger writer has answered every add. It may still be changing its ensemble. */
+  get isAnswered(): boolean {
+    return this.#unanswered === 0;
   }
 
-  /** What this holder leaves to the next one. The caller sends nothing more here. */
-  leave(): LeftSegment {
-    return { left: this.#left(), suspects: [...this.writer.suspects] };
-  }
-
-  #left(): LeftSegment["left"] {
+  /**
+   * What the next holder may go on from (rules 18, 19). Undefined: something is outstanding, or failed. The
+   * caller sends nothing more here.
+   */
+  leave(): LeftSegment | undefined {
     if (this.#failure !== undefined || this.#inFlight.length > 0 || !this.writer.isClean) return undefined;
     const { ledger, lastAddConfirmed, length } = this.writer;
     const tail: LedgerTail = {
@@ -144,9 +142,9 @@ export class ActiveSegment {
     return { ...this.opened, ledger, tail };
   }
 
-  /** After a failure, and settled: what was not acknowledged, in order. */
-  takeLeft(): readonly Placed[] {
-    assert(this.#unsettled === 0, "only what has settled is decided");
+  /** After a failure, with every add answered: what was not acknowledged, in order. */
+  takeUnacknowledged(): readonly Placed[] {
+    assert(this.isAnswered, "only what is answered is decided");
     const left = this.#inFlight;
     this.#inFlight = [];
     return left;
@@ -162,42 +160,31 @@ export class ActiveSegment {
   }
 
   #send(entry: SentEntry): void {
-    this.#bytesInFlight += entry.payload.length;
-    this.#unsettled += 1;
-    for (const batch of entry.batches) batch.append.sent(() => this.events.doubt(batch));
+    this.#unanswered += 1;
+    for (const batch of entry.batches) {
+      batch.append.sent(() => unknownOutcome(this.log.name, batch, this.#failure));
+    }
+    const answered = () => {
+      this.#unanswered -= 1;
+      this.changed.wake();
+    };
     this.writer.add(entry.payload).then(
-      (added) => this.#onAcknowledged(entry, added.entryId, added.regions),
-      (error: FencelineError) => this.#onFailed(error),
+      (added) => {
+        this.#onAcknowledged(entry, added);
+        answered();
+      },
+      (error: FencelineError) => {
+        this.#failure ??= error;
+        answered();
+      },
     );
   }
 
-  #onAcknowledged(sent: SentEntry, entryId: EntryId, regions: readonly Region[]): void {
+  #onAcknowledged(sent: SentEntry, { entryId, regions }: AddedEntry): void {
     assert(entryId === sent.entryId && this.#inFlight[0] === sent, "adds are acknowledged in order");
     this.#inFlight.shift();
-    this.#bytesInFlight -= sent.payload.length;
     this.acknowledge(sent, regions);
-    this.#tellRefused();
-    this.#settleOne();
-    this.events.changed();
-  }
-
-  #onFailed(error: FencelineError): void {
-    this.#failure ??= error;
-    this.#settleOne();
-    this.events.changed();
-  }
-
-  #tellRefused(): void {
-    for (let head = this.#inFlight[0]; head?.kind === "refused"; head = this.#inFlight[0]) {
-      this.#inFlight.shift();
-      this.events.refused(head);
-    }
-  }
-
-  #settleOne(): void {
-    this.#unsettled -= 1;
-    if (this.#unsettled > 0) return;
-    for (const wake of this.#whenSettled.splice(0)) wake();
+    this.#passRefused();
   }
 }
 

@@ -4,7 +4,6 @@ import type { Region, SeqNum } from "../../ids.ts";
 import type { AppendRequest } from "../operations.ts";
 import { appendLimits } from "../records/append-limits.ts";
 import type { RecordPosition } from "../records/record.ts";
-import type { PendingAppend } from "./pending-append.ts";
 
 /**
  * Nothing of the append was sent, or it is certainly not recorded: whatever the cause did, this append did
@@ -14,10 +13,15 @@ export function withoutEffect(cause: FencelineError): FencelineError {
   return withSideEffects(cause, "none");
 }
 
+interface Unanswered {
+  readonly records: readonly unknown[];
+  readonly sender: unknown;
+}
+
 /** It may be recorded. Names the regions that answered, as far as the cause knows. */
 export function unknownOutcome(
   logName: string,
-  { append, start }: { readonly append: PendingAppend; readonly start: RecordPosition },
+  { append, start }: { readonly append: Unanswered; readonly start: RecordPosition },
   cause: FencelineError | undefined,
 ): FencelineError {
   const repeated =

@@ -12,7 +12,7 @@ import { backoff } from "../../waiting.ts";
 import type { LogIdentity } from "../log-identity.ts";
 import type { ActiveSegment } from "./active-segment.ts";
 import { unknownOutcome } from "./append-errors.ts";
-import type { PendingAppend } from "./pending-append.ts";
+import type { PendingAppend } from "./pending-appends.ts";
 import type { SentEntry } from "./place-appends.ts";
 
 /** Answers what can be answered; returns, in order, what is certainly not recorded. */
@@ -21,7 +21,7 @@ export async function decideAppends(
   log: LogIdentity,
   segment: ActiveSegment,
 ): Promise<readonly PendingAppend[]> {
-  const left = segment.takeLeft();
+  const left = segment.takeUnacknowledged();
   const { lastAddPushed } = segment.writer;
   const inDoubt = left.filter((one): one is SentEntry => one.kind === "sent" && one.entryId <= lastAddPushed);
   const verdicts = await verdictsOn(ports, segment, inDoubt);

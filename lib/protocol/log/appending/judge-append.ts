@@ -12,7 +12,7 @@ import type { SeqNum } from "../../ids.ts";
 import { producerRefusal } from "../producers/producer-errors.ts";
 import type { KnownBatch, ProducerTable } from "../producers/producer-table.ts";
 import { seqNumMismatch } from "./append-errors.ts";
-import type { PendingAppend } from "./pending-append.ts";
+import type { PendingAppend } from "./pending-appends.ts";
 
 export type Refusal =
   /** The batch is in the log, or will be with everything before this place. */

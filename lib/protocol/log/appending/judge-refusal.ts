@@ -1,9 +1,9 @@
 /**
- * What a refused append is told (N4). Everything before its place is acknowledged. So a refusal that is true
- * only at that place, such as a mismatch of match_seq_num or a gap, held then if the metadata, read after the
- * append arrived, says that the ledger is open: a process that took over without a clean release has closed
- * it first, and this process has released nothing before it placed the append. A duplicate, and what is true
- * for ever, any process may say.
+ * The answer to a refused append (LW4). Everything before its place is acknowledged. So a refusal that is
+ * true only at that place, such as a mismatch of match_seq_num or a gap, held then if the metadata, read
+ * after the append arrived, says that the ledger is open: a process that took over without a clean release
+ * has closed it first, and this process has released nothing before it placed the append. A duplicate, and
+ * what is true for ever, any process may say.
  */
 import { FencelineError } from "../../errors.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
@@ -11,10 +11,12 @@ import type { LogIdentity } from "../log-identity.ts";
 import type { OpenedSegment } from "../opening/start-segment.ts";
 import type { AppendAck } from "../operations.ts";
 import type { KnownBatch } from "../producers/producer-table.ts";
-import type { AppendVerdict } from "./pending-append.ts";
 import type { RefusedAppend } from "./place-appends.ts";
 
-export type RefusalVerdict = AppendVerdict | { readonly kind: "superseded"; readonly reason: FencelineError };
+export type RefusalVerdict =
+  | { readonly kind: "acknowledged"; readonly ack: AppendAck }
+  | { readonly kind: "refused"; readonly error: FencelineError }
+  | { readonly kind: "superseded"; readonly reason: FencelineError };
 
 /** `tail`: after the last record that is acknowledged. Throws what the metadata store throws. */
 export async function judgeRefusal(

@@ -2,247 +2,326 @@
  * One process's warm writer of one log. Appends go through it in the order of their arrival, into the open
  * segment; when that fails they are decided, and what is certainly not recorded goes on in the next one.
  *
- * N1 One loop does all that takes time, one thing at a time: deciding, opening, rolling, sending.
- * N2 An append that may be recorded is never sent again. Only a closed ledger says that it is not (rule 12).
- * N3 Nothing is sent to a segment that this process has not won and checked (rule 25).
- * N4 A mismatch of match_seq_num, or a producer's gap, is told only if the metadata, read after the append
- *    arrived, says that the segment's ledger is open: who was superseded unawares does not know the tail.
- * N5 Nothing is sent without the writer lease: acquired before a segment is opened or resumed, kept on use,
- *    and released only after the segment was let go of (rules 17 to 19).
+ *     cold ──append──> opening ──segment──> writing ──failure──> deciding ──> cold
+ *       ^                 │ ^                 │ │
+ *       ├──none to be had─┘ └──────full───────┘ │
+ *       └───────────── releasing <──lease wanted─┘
+ *
+ * LW1 One loop does all that takes time, one thing at a time: deciding, opening, rolling, sending.
+ * LW2 An append that may be recorded is never sent again. Only a closed ledger says that it is not recorded
+ *     (rule 12).
+ * LW3 Nothing is sent to a segment that this process has not won and checked (rule 25).
+ * LW4 A mismatch of match_seq_num, or a producer's gap, is answered only if the metadata, read after the
+ *     append arrived, says that the segment's ledger is open: a writer that was superseded without knowing
+ *     it does not know the tail.
+ * LW5 Nothing is sent without the writer lease: it is acquired before a segment is opened or resumed, kept on
+ *     use, and released only after the segment was left (rules 17 to 19).
  */
+import { unreachable } from "../../assert.ts";
+import type { Deadline } from "../../deadline.ts";
 import { FencelineError } from "../../errors.ts";
-import type { BookieId, Region } from "../../ids.ts";
+import type { BookieId } from "../../ids.ts";
 import { limits } from "../../limits.ts";
-import { backoff, pause } from "../../waiting.ts";
+import { backoff, pause, Signal } from "../../waiting.ts";
 import { WriterTenure } from "../lease/writer-tenure.ts";
 import type { LogIdentity } from "../log-identity.ts";
-import type { LogPorts } from "../log-ports.ts";
+import { type AppendAnswer, failed, type LogPorts } from "../log-ports.ts";
 import { leaseLost, notOwner } from "../opening/not-the-writer.ts";
-import { boundedOpening, type OpenRequest, openSegment } from "../opening/open-segment.ts";
-import { rollSegment } from "../opening/roll-segment.ts";
+import {
+  boundedOpening,
+  type Opening,
+  type OpenRequest,
+  openSegment,
+  rollSegment,
+  type TakeoverPermit,
+} from "../opening/open-segment.ts";
 import type { OpenedSegment } from "../opening/start-segment.ts";
-import { TakeoverPermit } from "../opening/takeover-permit.ts";
-import type { AppendAck, AppendRequest } from "../operations.ts";
+import type { AppendRequest } from "../operations.ts";
 import { ActiveSegment } from "./active-segment.ts";
 import { checkAppend } from "./append-checks.ts";
 import { batchSender } from "./append-content.ts";
-import { unknownOutcome, withoutEffect } from "./append-errors.ts";
-import { AppendQueue } from "./append-queue.ts";
+import { withoutEffect } from "./append-errors.ts";
 import { decideAppends } from "./decide-appends.ts";
 import { judgeRefusal } from "./judge-refusal.ts";
-import { PendingAppend, type PendingAppendFields } from "./pending-append.ts";
+import { AppendQueue, appendDeadline, PendingAppend } from "./pending-appends.ts";
 import type { RefusedAppend } from "./place-appends.ts";
-import { WaitingRefusals } from "./refuse-waiting.ts";
+import { SealedRefusals } from "./refuse-waiting.ts";
+
+/** `avoid`: bookies that failed the last segment. */
+type WriterState =
+  | { readonly kind: "cold"; readonly avoid: ReadonlySet<BookieId> }
+  /** `full`: the segment that the next one follows; it is closed first. */
+  | { readonly kind: "opening"; readonly avoid: ReadonlySet<BookieId>; readonly full?: ActiveSegment }
+  | { readonly kind: "writing"; readonly segment: ActiveSegment }
+  /** The lease is being renewed, and nothing is sent meanwhile (LW5). */
+  | { readonly kind: "keeping"; readonly segment: ActiveSegment }
+  /** The segment failed: what was in flight in it is decided before anything else (LW2). */
+  | { readonly kind: "deciding"; readonly segment: ActiveSegment }
+  /** Nothing more is sent in this tenure of the lease (LW5). */
+  | { readonly kind: "releasing"; readonly segment: ActiveSegment | undefined };
 
 export class LogWriter {
   readonly #queue: AppendQueue;
-  #segment: ActiveSegment | undefined;
-  readonly #tenure: WriterTenure;
-  #running = false;
-  /** Whoever waits for the release of the pen. */
-  #releasing: (() => void)[] | undefined;
-  #wake: (() => void) | undefined;
-  readonly #takeover: TakeoverPermit;
-  readonly #refusals: WaitingRefusals;
-  #avoid: ReadonlySet<BookieId> = new Set();
+  readonly #lease: WriterTenure;
+  readonly #sealed: SealedRefusals;
+  /** An append came, the segment changed, or the release of the lease is wanted. */
+  readonly #changed = new Signal();
+  /** Awaited while the release of the lease is wanted. */
+  readonly #released = new Signal();
+  #state: WriterState = { kind: "cold", avoid: new Set() };
 
   constructor(
     private readonly ports: LogPorts,
     readonly log: LogIdentity,
   ) {
     this.#queue = new AppendQueue(log.name);
-    this.#tenure = new WriterTenure(ports, log);
-    this.#takeover = new TakeoverPermit(ports.clock);
-    this.#refusals = new WaitingRefusals(ports, log);
+    this.#lease = new WriterTenure(ports, log);
+    this.#sealed = new SealedRefusals(ports, log);
+    void this.#run();
   }
 
   /** Nothing is waiting, in flight or in doubt. */
   get isIdle(): boolean {
-    return !this.#running && !this.#hasWork() && (this.#segment?.isIdle ?? true);
+    const isAtRest = this.#state.kind === "cold" || (this.isWarm && this.#segment?.isIdle === true);
+    return isAtRest && this.#queue.isEmpty && !this.#released.isAwaited;
   }
 
   /** It writes to a segment, and as far as it knows to the last one. */
   get isWarm(): boolean {
-    return this.#segment !== undefined && this.#segment.failure === undefined;
+    const isWriting = this.#state.kind === "writing" || this.#state.kind === "keeping";
+    return isWriting && this.#segment?.failure === undefined;
   }
 
-  /** Throws what `AppendOperations.append` may. `takeFrom`: the owner that the log may be taken over from. */
-  async append(request: AppendRequest, takeFrom?: Region): Promise<AppendAck> {
+  /** `permit`: the owner that the log may be taken over from. Throws if the request is not valid. */
+  async append(request: AppendRequest, deadline: Deadline, permit?: TakeoverPermit): Promise<AppendAnswer> {
     const bytes = checkAppend(request, this.ports.clock.nowMs());
-    this.#takeover.give(takeFrom);
-    return await this.#accept({ ...request, bytes, sender: batchSender(this.ports, request) });
+    const sender = batchSender(this.ports, request);
+    const { clock } = this.ports;
+    return await this.#accept(
+      new PendingAppend(clock, this.log.name, deadline, { ...request, bytes, sender, permit }),
+    );
   }
 
   /** Appends a control entry to its segment (rule 14). False: it has none, or another's by now. */
   async appendControl(): Promise<boolean> {
-    if (this.#segment === undefined || this.#segment.failure !== undefined) return false;
-    try {
-      await this.#accept({ records: [], bytes: 0 });
-      return true;
-    } catch (error) {
-      if (error instanceof FencelineError) return false;
-      throw error;
-    }
+    if (!this.isWarm) return false;
+    const { clock } = this.ports;
+    const { name } = this.log;
+    const control = new PendingAppend(clock, name, appendDeadline(clock, name), { records: [], bytes: 0 });
+    return (await this.#accept(control)).kind === "acknowledged";
   }
 
   /**
-   * Lets go of the pen, also of one on its way, as soon as what was sent is answered: cleanly if it was
+   * Releases the lease, also one on its way, as soon as what was sent is answered: cleanly if it was
    * acknowledged. Appends that wait acquire it anew. Resolves when it is done; never rejects.
    */
   async release(): Promise<void> {
-    if (!this.#tenure.isHeld) return;
-    await new Promise<void>((resolve) => {
-      this.#releasing = [...(this.#releasing ?? []), resolve];
-      this.#kick();
-    });
+    if (!this.#lease.isHeld) return;
+    const released = this.#released.wait();
+    this.#changed.wake();
+    await released;
   }
 
-  #accept(fields: PendingAppendFields): Promise<AppendAck> {
-    const append = new PendingAppend(this.ports.clock, this.log.name, fields);
+  #accept(append: PendingAppend): Promise<AppendAnswer> {
     this.#queue.push(append);
-    this.#kick();
+    // At once if nothing else is under way; what comes before the loop goes on shares an entry.
+    if (this.#state.kind === "writing" && this.#changed.isAwaited) this.#send(this.#state.segment);
+    this.#changed.wake();
     return append.outcome;
   }
 
-  /** Starts the loop, or tells it that something has changed. */
-  #kick(): void {
-    this.#wake?.();
-    this.#wake = undefined;
-    if (this.#running || !this.#hasWork()) return;
-    this.#running = true;
-    void this.#run().then(() => {
-      this.#running = false;
-      this.#kick();
-    });
+  get #segment(): ActiveSegment | undefined {
+    return "segment" in this.#state ? this.#state.segment : undefined;
   }
 
-  #hasWork(): boolean {
-    return !this.#queue.isEmpty || this.#segment?.failure !== undefined || this.#releasing !== undefined;
-  }
-
-  async #run(): Promise<void> {
-    try {
-      while (this.#hasWork()) await this.#step();
-    } catch (error) {
-      // A defect: what was sent is in doubt, and nothing more is sent to this segment.
-      for (const append of [...(this.#segment?.inFlight ?? []), ...this.#queue.waiting()]) append.fail(error);
-      this.#segment = undefined;
-      this.#queue.dropAnswered();
-      this.#tellReleased();
+  /** LW1 */
+  async #run(): Promise<never> {
+    while (true) {
+      try {
+        this.#state = await this.#next(this.#state);
+      } catch (error) {
+        this.#giveUp(error);
+      }
     }
   }
 
-  async #step(): Promise<void> {
-    const segment = this.#segment;
-    if (segment?.failure !== undefined) return await this.#decide(segment);
-    if (this.#releasing !== undefined) return await this.#release(segment);
-    if (segment === undefined) return await this.#open().finally(() => this.#takeover.drop());
-    if (this.#tenure.isDue) return await this.#keep(segment);
-    if (segment.isFull) return await this.#roll(segment);
-    const hasRoom = segment.hasRoom(this.#queue.isGroupWhole);
-    if (!hasRoom) return await new Promise((resolve) => (this.#wake = resolve));
-    segment.offer(this.#queue.takeGroup());
+  /** A defect: what was sent is in doubt, and nothing more is sent to this segment. */
+  #giveUp(error: unknown): void {
+    for (const append of [...(this.#segment?.inFlight ?? []), ...this.#queue.waiting()]) append.fail(error);
+    this.#queue.dropAnswered();
+    this.#state = { kind: "cold", avoid: new Set() };
+    this.#released.wake();
   }
 
-  async #open(): Promise<void> {
-    this.#takeover.use();
+  /** What to do in each state, and which state follows. */
+  async #next(state: WriterState): Promise<WriterState> {
+    switch (state.kind) {
+      case "cold":
+        if (this.#released.isAwaited) return { kind: "releasing", segment: undefined };
+        return this.#queue.isEmpty ? await this.#waiting(state) : { ...state, kind: "opening" };
+      case "opening":
+        return state.full === undefined ? await this.#open(state.avoid) : await this.#roll(state.full);
+      case "writing":
+        return await this.#write(state);
+      case "keeping":
+        return await this.#keep(state.segment);
+      case "deciding":
+        return await this.#decide(state.segment);
+      case "releasing":
+        return await this.#release(state.segment);
+      default:
+        return unreachable(state);
+    }
+  }
+
+  async #waiting(state: WriterState): Promise<WriterState> {
+    await this.#changed.wait();
+    return state;
+  }
+
+  /** Decides without a pause, so that no change is missed. */
+  #write(state: WriterState & { readonly kind: "writing" }): WriterState | Promise<WriterState> {
+    const { segment } = state;
+    this.#send(segment);
+    if (segment.failure !== undefined) return { kind: "deciding", segment };
+    if (this.#released.isAwaited) return { kind: "releasing", segment };
+    if (this.#queue.isEmpty) return this.#waiting(state);
+    if (this.#lease.isDue) return { kind: "keeping", segment };
+    if (segment.isFull) return { kind: "opening", avoid: new Set(), full: segment };
+    return this.#waiting(state);
+  }
+
+  /** Sends what waits, as far as nothing else comes first. */
+  #send(segment: ActiveSegment): void {
+    while (
+      !this.#queue.isEmpty &&
+      segment.failure === undefined &&
+      !this.#released.isAwaited &&
+      !this.#lease.isDue &&
+      !segment.isFull &&
+      segment.hasRoom(this.#queue.isGroupWhole)
+    ) {
+      segment.offer(this.#queue.takeGroup());
+    }
+    this.#judgeRefused(segment);
+  }
+
+  async #keep(segment: ActiveSegment): Promise<WriterState> {
+    const kept = await this.#lease.keep([...segment.writer.suspects]);
+    if (kept === "wanted") void this.#released.wait();
+    if (kept === "lost") segment.supersede(leaseLost(this.log.name));
+    return { kind: "writing", segment };
+  }
+
+  async #open(avoid: ReadonlySet<BookieId>): Promise<WriterState> {
     const appends = this.#queue.waiting();
     for (const append of appends) if (append.isControl) append.fail(notOwner(this.log.name));
     this.#queue.dropAnswered();
-    const resumeOrOpen = async (request: OpenRequest) =>
-      (await this.#tenure.resume()) ?? (await openSegment(this.ports, this.log, request));
+    const resumeOrOpen = async (request: OpenRequest): Promise<Opening> => {
+      const segment = await this.#lease.resume();
+      return segment === undefined
+        ? await openSegment(this.ports, this.log, request)
+        : { kind: "opened", segment };
+    };
     for (let attempt = 1; !this.#queue.isEmpty; attempt++) {
       try {
-        if (attempt === 1) await this.#tenure.enter();
-        return this.#use(await this.#bounded("opening", resumeOrOpen));
+        const barred = attempt === 1 ? await this.#lease.enter() : undefined;
+        const opening = barred ?? (await this.#bounded("opening", avoid, resumeOrOpen));
+        if (opening.kind === "opened") return this.#use(opening.segment);
+        if (opening.kind === "sealed") await this.#sealed.refuse(appends, opening.tail);
+        else for (const append of appends) append.answer(opening);
+        break;
       } catch (error) {
         if (!(error instanceof FencelineError)) throw error;
-        if (error.code === "fenced" && !this.#tenure.isReady) return; // the next step waits for the pen
-        const isHopeless = !error.retryable || error.code === "not_owner";
-        if (!this.#tenure.isReady || isHopeless || attempt >= limits.segmentOpenAttempts) {
-          await this.#refusals.refuse(appends, error);
-          return this.#queue.dropAnswered(); // what came later is tried again
+        if (error.code === "fenced" && !this.#lease.isReady) break; // the next step waits for the lease
+        if (!this.#lease.isReady || !error.retryable || attempt >= limits.segmentOpenAttempts) {
+          for (const append of appends) append.fail(withoutEffect(error));
+          break;
         }
       }
       await backoff(this.ports, attempt);
     }
+    this.#queue.dropAnswered(); // what came later is tried again
+    return { kind: "cold", avoid };
   }
 
-  async #keep(segment: ActiveSegment): Promise<void> {
-    const kept = await this.#tenure.keep([...segment.writer.suspects]);
-    if (kept === "wanted") this.#releasing ??= [];
-    if (kept === "lost") segment.supersede(leaseLost(this.log.name));
-  }
-
-  async #release(segment: ActiveSegment | undefined): Promise<void> {
-    await segment?.settled();
-    if (segment?.failure !== undefined) return; // decided first
-    this.#segment = undefined; // rule 17
-    await this.#tenure.release(segment?.leave());
-    this.#tellReleased();
-    // Those who asked for the pen look for it meanwhile.
-    if (!this.#queue.isEmpty) await pause(this.ports.clock, limits.leaseYieldMs);
-  }
-
-  #tellReleased(): void {
-    for (const released of this.#releasing ?? []) released();
-    this.#releasing = undefined;
-  }
-
-  async #roll(segment: ActiveSegment): Promise<void> {
-    await segment.settled();
-    if (segment.failure !== undefined) return;
-    this.#avoid = segment.writer.suspects;
-    this.#segment = undefined;
+  async #roll(full: ActiveSegment): Promise<WriterState> {
+    await this.#answered(full);
+    if (full.failure !== undefined) return { kind: "deciding", segment: full };
+    const avoid = full.writer.suspects;
     const roll = (request: OpenRequest) =>
-      rollSegment(this.ports, this.log, segment.opened, segment.writer, request);
+      rollSegment(this.ports, this.log, full.opened, full.writer, request);
     try {
-      this.#use(await this.#bounded("rolling", roll));
+      const opening = await this.#bounded("rolling", avoid, roll);
+      if (opening.kind === "opened") return this.#use(opening.segment);
     } catch (error) {
-      // Nothing was outstanding. The next step opens, and tells the waiting what stands in the way.
       if (!(error instanceof FencelineError)) throw error;
     }
+    // Nothing was outstanding. Opening says what stands in the way.
+    return { kind: "opening", avoid };
   }
 
-  #bounded(what: string, open: (request: OpenRequest) => Promise<OpenedSegment>): Promise<OpenedSegment> {
-    const avoid = new Set([...this.#avoid, ...this.#tenure.suspects]);
-    const allowed = { avoid, takeFrom: this.#takeover.from, holdsPen: () => this.#tenure.isReady };
+  #bounded(
+    what: string,
+    failedBookies: ReadonlySet<BookieId>,
+    open: (request: OpenRequest) => Promise<Opening>,
+  ): Promise<Opening> {
+    const avoid = new Set([...failedBookies, ...this.#lease.suspects]);
+    const allowed = { avoid, permit: this.#queue.permit, holdsLease: () => this.#lease.isReady };
     const name = `${what} a segment of log ${this.log.name}`;
-    return this.#tenure.during(() => boundedOpening(this.ports, name, allowed, open));
+    return this.#lease.during(() => boundedOpening(this.ports, name, allowed, open));
   }
 
-  #use(opened: OpenedSegment): void {
-    const start = this.#tenure.startOf(opened);
-    const segment: ActiveSegment = new ActiveSegment(this.ports, this.log, opened, start, {
-      refused: (refused) => void this.#judgeRefusal(segment, refused),
-      changed: () => this.#kick(),
-      doubt: (batch) => unknownOutcome(this.log.name, batch, segment.failure),
-    });
-    this.#segment = segment;
+  #use(opened: OpenedSegment): WriterState {
+    const start = this.#lease.startOf(opened);
+    const segment = new ActiveSegment(this.ports, this.log, opened, start, this.#changed);
+    return { kind: "writing", segment };
   }
 
-  /** The segment failed: finds out what became of everything in flight (N2), then goes on without it. */
-  async #decide(segment: ActiveSegment): Promise<void> {
-    await segment.settled();
-    this.#avoid = segment.writer.suspects;
-    try {
-      const restarts = this.#queue.restart(await decideAppends(this.ports, this.log, segment));
-      if (restarts > 0) await backoff(this.ports, restarts);
-    } finally {
-      this.#segment = undefined;
+  /** Finds out what became of everything in flight (LW2), then goes on without the segment. */
+  async #decide(segment: ActiveSegment): Promise<WriterState> {
+    await this.#answered(segment);
+    const restarts = this.#queue.restart(await decideAppends(this.ports, this.log, segment));
+    if (restarts > 0) await backoff(this.ports, restarts);
+    return { kind: "cold", avoid: segment.writer.suspects };
+  }
+
+  async #release(segment: ActiveSegment | undefined): Promise<WriterState> {
+    if (segment !== undefined) await this.#answered(segment);
+    if (segment?.failure !== undefined) return { kind: "deciding", segment };
+    const { suspects } = segment?.writer ?? {};
+    await this.#lease.release({ left: segment?.leave(), ...(suspects === undefined ? {} : { suspects }) });
+    this.#released.wake();
+    // Processes that wait for the lease look for it meanwhile.
+    if (!this.#queue.isEmpty) await pause(this.ports.clock, limits.leaseYieldMs);
+    return { kind: "cold", avoid: suspects ?? new Set() };
+  }
+
+  /** Resolves when every add is answered, and the ledger writer is done with its ensemble. */
+  async #answered(segment: ActiveSegment): Promise<void> {
+    this.#judgeRefused(segment);
+    while (!segment.isAnswered) {
+      await this.#changed.wait();
+      this.#judgeRefused(segment);
     }
+    await segment.writer.settled();
   }
 
-  async #judgeRefusal(segment: ActiveSegment, refused: RefusedAppend): Promise<void> {
+  #judgeRefused(segment: ActiveSegment): void {
+    for (const refused of segment.takeRefused()) void this.#judge(segment, refused);
+  }
+
+  /** LW4 */
+  async #judge(segment: ActiveSegment, refused: RefusedAppend): Promise<void> {
     const { append } = refused;
     try {
       const verdict = await judgeRefusal(this.ports, this.log, segment.opened, refused, segment.tail);
-      if (verdict.kind !== "superseded") return append.settle(verdict);
+      if (verdict.kind === "acknowledged") return append.acknowledge(verdict.ack);
+      if (verdict.kind === "refused") return append.fail(verdict.error);
       this.#queue.restart([append]);
       segment.supersede(verdict.reason);
-      this.#kick();
     } catch (error) {
-      append.fail(error instanceof FencelineError ? withoutEffect(error) : error);
+      append.answer(failed(error instanceof FencelineError ? withoutEffect(error) : error));
     }
   }
 }

@@ -18,7 +18,7 @@ import type { EntryBatch, EntryBatches } from "../records/entry-batches.ts";
 import type { RecordPosition } from "../records/record.ts";
 import { encodeControlEntry, encodeRecordSet, type StoredRecord } from "../records/record-set.ts";
 import { judgeAppend, type Refusal } from "./judge-append.ts";
-import type { PendingAppend } from "./pending-append.ts";
+import type { PendingAppend } from "./pending-appends.ts";
 
 export interface PlacedBatch {
   readonly append: PendingAppend;

@@ -1,5 +1,5 @@
 /**
- * What appends get that wait for a segment when none can be opened: why, and that they did nothing.
+ * The answers to appends that wait for a segment of a log that is sealed.
  *
  * A sealed log takes nothing any more, and it still remembers its senders as of its last entry. So the judge
  * of open logs answers there too: a repetition gets the positions that its batch has, since the first answer
@@ -8,21 +8,21 @@
  * same epoch is not distinguished from a new one (one with a higher epoch is). A sender that is not
  * remembered may have been forgotten, or its batches trimmed away; the answer says so.
  */
-import { FencelineError, hasCode } from "../../errors.ts";
+import { FencelineError } from "../../errors.ts";
 import type { SeqNum } from "../../ids.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { beforeSegment } from "../chain/segment-end.ts";
 import type { LogIdentity } from "../log-identity.ts";
+import { logSealed } from "../opening/open-segment.ts";
 import type { ProducerTable } from "../producers/producer-table.ts";
 import { restoreProducers } from "../producers/restore-producers.ts";
 import { appendLimits } from "../records/append-limits.ts";
 import type { BatchSender } from "../records/entry-batches.ts";
-import { withoutEffect } from "./append-errors.ts";
 import { judgeAppend } from "./judge-append.ts";
 import { duplicateAck } from "./judge-refusal.ts";
-import type { PendingAppend } from "./pending-append.ts";
+import type { PendingAppend } from "./pending-appends.ts";
 
-export class WaitingRefusals {
+export class SealedRefusals {
   /** Of the log when it was sealed; read once. */
   #producers: ProducerTable | undefined;
 
@@ -31,18 +31,17 @@ export class WaitingRefusals {
     private readonly log: LogIdentity,
   ) {}
 
-  /** Answers every one of them. */
-  async refuse(appends: readonly PendingAppend[], reason: FencelineError): Promise<void> {
-    const isSealed = hasCode(reason, "log_sealed");
+  /** Answers every one of them: the log was sealed at `tail`. */
+  async refuse(appends: readonly PendingAppend[], tail: SeqNum): Promise<void> {
     for (const append of appends) {
       const { sender } = append;
-      if (!isSealed || sender === undefined) append.fail(withoutEffect(reason));
-      else if (!append.isAnswered) await this.#refuseRepetition(append, sender, reason);
+      if (sender === undefined) append.fail(logSealed(this.log, tail));
+      else if (!append.isAnswered) await this.#refuseRepetition(append, sender, tail);
     }
   }
 
-  async #refuseRepetition(append: PendingAppend, sender: BatchSender, sealed: FencelineError) {
-    const tail = sealed.details.tail as SeqNum;
+  async #refuseRepetition(append: PendingAppend, sender: BatchSender, tail: SeqNum) {
+    const sealed = logSealed(this.log, tail);
     try {
       this.#producers ??= await this.#producersAt(tail);
     } catch (error) {
@@ -57,7 +56,8 @@ export class WaitingRefusals {
     }
     if (refusal?.kind === "lasting") return append.fail(refusal.error);
     const isCertain = tail === 0 || this.#producers.rulesOut(sender);
-    append.fail(isCertain ? notRecorded(sealed) : notRemembered(sealed, sender));
+    if (!isCertain) return append.fail(notRemembered(sealed, sender));
+    append.answer({ kind: "failed", error: notRecorded(sealed), ruledOut: true });
   }
 
   async #producersAt(tail: SeqNum): Promise<ProducerTable> {

@@ -13,7 +13,7 @@
  *     as expired, and so does one that was watched for a whole lease without change.
  */
 import type { Clock } from "../../clock.ts";
-import { Age } from "../../deadline.ts";
+import { Age, Deadline } from "../../deadline.ts";
 import { FencelineError, notReady } from "../../errors.ts";
 import {
   type BookieId,
@@ -44,36 +44,49 @@ export interface HeldLease {
 }
 
 export interface AcquiredLease {
+  readonly kind: "acquired";
   readonly held: HeldLease;
   /** Where to go on in the same ledger (19). Absent: not clean, the last ledger is to be recovered. */
   readonly tail?: LedgerTail;
 }
 
+/** The lease store does not answer: this region cannot own logs now. */
+export interface CannotOwn {
+  readonly kind: "cannot-own";
+  readonly error: FencelineError;
+}
+
 /**
- * Waits for the lease and takes it. Throws `not_ready` with `retry_after_ms` if another holds it for longer
- * than `leaseWaitMs`, and `region_unavailable` with `cannot_own` if the lease store does not answer: this
- * region cannot own the log then.
+ * Waits for the lease and takes it. Throws `not_ready` with `retry_after_ms` if another process holds it for
+ * longer than `leaseWaitMs`.
  */
 export async function acquireLease(
   ports: LeasePorts,
   log: LogIncarnation,
   holder: string,
-): Promise<AcquiredLease> {
+): Promise<AcquiredLease | CannotOwn> {
   const { clock, random } = ports;
-  const begun = new Age(clock);
+  let found: VersionedLease | undefined;
+  const deadline = new Deadline(clock, limits.leaseWaitMs, () => heldByAnother(log, found));
   const sent = new Set<WriteToken>();
   const watch = new LeaseWatch(clock);
   while (true) {
-    const found = await read(ports, log);
-    // A write of ours whose reply was lost has taken effect (WL2).
-    if (found !== undefined && sent.has(found.version.token)) return { held: { log, ...found } };
+    try {
+      found = await read(ports, log);
+    } catch (error) {
+      return { kind: "cannot-own", error: leasesSilent(log, error) };
+    }
+    // A write of this process whose reply was lost has taken effect (WL2).
+    if (found !== undefined && sent.has(found.version.token)) {
+      return { kind: "acquired", held: { log, ...found } };
+    }
     if (found === undefined || watch.isFree(found.lease)) {
       const acquired = await take(ports, log, holder, found, sent);
       if (acquired !== undefined) return acquired;
     } else {
       await want(ports, log, found);
     }
-    if (begun.isOlder(limits.leaseWaitMs)) throw heldByAnother(log, found);
+    deadline.check();
     await pause(clock, limits.leasePollMs + randomBelow(random, limits.leasePollMs));
   }
 }
@@ -127,25 +140,24 @@ export function isRenewalDue(clock: Clock, held: HeldLease): boolean {
   return leftMs < limits.leaseRenewAheadMs || leftMs > limits.leaseTtlMs;
 }
 
-/** Resolves if the lease store answers, which owning a log takes. Throws as `acquireLease` does. */
+/** Resolves if the lease store answers, which owning a log takes; rejects if it does not. */
 export async function checkLeases(ports: LeasePorts, log: LogIncarnation): Promise<void> {
   await read(ports, log);
 }
 
 /** WL4 */
 class LeaseWatch {
-  #seen: { readonly tenure: Tenure; readonly expiresAtMs: number; readonly sinceMs: number } | undefined;
+  #seen: { readonly tenure: Tenure; readonly expiresAtMs: number; readonly since: Age } | undefined;
 
   constructor(private readonly clock: Clock) {}
 
   isFree({ tenure, expiresAtMs }: Lease): boolean {
     const leftMs = expiresAtMs - this.clock.nowMs();
     if (leftMs <= 0 || leftMs > limits.leaseTtlMs + limits.leaseSkewMaxMs) return true;
-    const sinceMs = this.clock.monotonicMs();
     if (this.#seen?.tenure !== tenure || this.#seen.expiresAtMs !== expiresAtMs) {
-      this.#seen = { tenure, expiresAtMs, sinceMs };
+      this.#seen = { tenure, expiresAtMs, since: new Age(this.clock) };
     }
-    return sinceMs - this.#seen.sinceMs >= limits.leaseTtlMs;
+    return this.#seen.since.isOlder(limits.leaseTtlMs);
   }
 }
 
@@ -173,7 +185,8 @@ async function take(
   const answer = await write(ports, log, found?.version ?? "absent", lease, token);
   if (answer?.kind !== "written") return undefined;
   const held = { log, lease, version: answer.version };
-  return before?.clean === true && before.tail !== undefined ? { held, tail: before.tail } : { held };
+  const tail = before?.clean === true ? before.tail : undefined;
+  return { kind: "acquired", held, ...(tail === undefined ? {} : { tail }) };
 }
 
 /** Tells a long holder that somebody waits. Best effort. */
@@ -212,16 +225,7 @@ const expiry = (clock: Clock): number => clock.nowMs() + limits.leaseTtlMs;
 async function read(ports: LeasePorts, log: LogIncarnation): Promise<VersionedLease | undefined> {
   const once = () =>
     within(ports.clock, limits.leaseCallTimeoutMs, "lease read", () => ports.leases.read(log));
-  try {
-    return await once().catch(once);
-  } catch (error) {
-    throw new FencelineError("region_unavailable", {
-      message: `the writer lease of log ${log} could not be read: this region cannot own logs now`,
-      sideEffects: "none",
-      details: { cannot_own: true },
-      cause: error,
-    });
-  }
+  return await once().catch(once);
 }
 
 /** Undefined: no answer; the write may have taken effect, or may yet. */
@@ -239,6 +243,15 @@ async function write(
   } catch {
     return undefined;
   }
+}
+
+function leasesSilent(log: LogIncarnation, cause: unknown): FencelineError {
+  return new FencelineError("region_unavailable", {
+    message: `the writer lease of log ${log} could not be read: this region cannot own logs now`,
+    sideEffects: "none",
+    details: { cannot_own: true },
+    cause,
+  });
 }
 
 function heldByAnother(log: LogIncarnation, found: VersionedLease | undefined): FencelineError {

@@ -21,9 +21,10 @@ import type { LogIdentity } from "../log-identity.ts";
 import type { LogPorts, RegionLeases } from "../log-ports.ts";
 import { leaseLost } from "../opening/not-the-writer.ts";
 import { resumeSegment } from "../opening/resume-segment.ts";
-import type { OpenedSegment } from "../opening/start-segment.ts";
+import type { LeftSegment, OpenedSegment } from "../opening/start-segment.ts";
 import {
   acquireLease,
+  type CannotOwn,
   type HeldLease,
   isRenewalDue,
   type LeasePorts,
@@ -32,11 +33,11 @@ import {
 } from "./writer-lease.ts";
 
 /** What a holder leaves behind. */
-export interface LeftSegment {
-  /** Where the next holder may go on (rules 18, 19). Undefined: something is outstanding there, or failed. */
-  readonly left: (OpenedSegment & { readonly tail: LedgerTail }) | undefined;
-  /** Bookies that failed this holder. */
-  readonly suspects: readonly BookieId[];
+export interface Release {
+  /** The segment to go on in. Absent: something is outstanding in it, or failed. */
+  readonly left?: LeftSegment | undefined;
+  /** Bookies that failed the holder. Absent: as the holder found them. */
+  readonly suspects?: Iterable<BookieId>;
 }
 
 export class WriterTenure {
@@ -46,7 +47,7 @@ export class WriterTenure {
   /** The segment that this process itself left, with the metadata that it knows of it. */
   #left: OpenedSegment | undefined;
   #isEntering = false;
-  /** When the lease store last left a renewal unanswered. */
+  /** The last renewal that got no answer. */
   #unanswered: Age | undefined;
 
   constructor(
@@ -75,21 +76,27 @@ export class WriterTenure {
     return this.#held?.lease.suspects ?? [];
   }
 
-  /** Makes sure that the lease is this process's. Throws as `acquireLease` does. */
-  async enter(): Promise<void> {
-    if (this.ports.leases === undefined) return;
-    if (this.#held !== undefined && (await this.keep(this.suspects)) !== "lost") return;
+  /** Makes sure that the lease is this process's. Undefined: it is. Throws as `acquireLease` does. */
+  async enter(): Promise<CannotOwn | undefined> {
+    if (this.ports.leases === undefined) return undefined;
+    if (this.#held !== undefined && (await this.keep(this.suspects)) !== "lost") return undefined;
     this.#isEntering = true;
-    const { held, tail } = await acquireLease(
+    const acquired = await acquireLease(
       this.#leasePorts(this.ports.leases),
       this.log.log,
       this.ports.leases.holder,
     ).finally(() => {
       this.#isEntering = false;
     });
-    this.#held = held;
-    this.#tail = tail;
-    this.ports.trace.emit({ event: "lease-acquired", log: this.log.log, clean: tail !== undefined });
+    if (acquired.kind === "cannot-own") return acquired;
+    this.#held = acquired.held;
+    this.#tail = acquired.tail;
+    this.ports.trace.emit({
+      event: "lease-acquired",
+      log: this.log.log,
+      clean: acquired.tail !== undefined,
+    });
+    return undefined;
   }
 
   /** The segment to go on in, if the lease came with one; asked again it is undefined (WT2). */
@@ -155,20 +162,19 @@ export class WriterTenure {
   }
 
   /**
-   * Releases the lease: clean if `left` is given, in which nothing is outstanding, nor ever will be (WT1).
-   * Without `suspects` those that came with the lease stay in it. Never throws.
+   * Releases the lease: clean if `left`, the segment of this tenure, has nothing outstanding, nor ever will
+   * (WT1). Never throws.
    */
-  async release({ left, suspects }: Partial<LeftSegment> = {}): Promise<void> {
+  async release({ left, suspects }: Release = {}): Promise<void> {
     const held = this.#held;
     this.#held = undefined;
     this.#tail = undefined;
     if (this.ports.leases === undefined || held === undefined) return;
     this.#left = left;
     const tail = left?.tail;
-    const ports = this.#leasePorts(this.ports.leases);
-    await releaseLease(ports, held, {
+    await releaseLease(this.#leasePorts(this.ports.leases), held, {
       ...(tail === undefined ? {} : { tail }),
-      suspects: suspects ?? held.lease.suspects,
+      suspects: [...(suspects ?? held.lease.suspects)],
     });
     this.ports.trace.emit({ event: "lease-released", log: this.log.log, clean: tail !== undefined });
   }

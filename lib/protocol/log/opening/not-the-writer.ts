@@ -8,14 +8,11 @@ export function leaseLost(logName: string): FencelineError {
   return new FencelineError("fenced", { message });
 }
 
-/**
- * Another region owns the log; `owner` feeds the callers' caches. `lives`: it was to be taken over from that
- * region, which has opened a segment meanwhile.
- */
-export function notOwnedHere(logName: string, owner: Region, lives = false): FencelineError {
+/** Another region owns the log; `owner` feeds the callers' caches. */
+export function notOwnedHere(logName: string, owner: Region): FencelineError {
   return new FencelineError("not_owner", {
     message: `log ${logName} is owned by region ${owner}; send the append there`,
-    details: { owner, ...(lives ? { owner_lives: true } : {}) },
+    details: { owner },
   });
 }
 

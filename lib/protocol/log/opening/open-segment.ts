@@ -8,16 +8,16 @@
  *         v
  *     start a segment there (24 to 27) ──lost──> pause, query again
  */
-
-import { Age } from "../../deadline.ts";
-import { FencelineError, notReady } from "../../errors.ts";
+import { Deadline } from "../../deadline.ts";
+import { FencelineError, notReady, unavailable } from "../../errors.ts";
 import type { BookieId, LedgerId, Region, SeqNum } from "../../ids.ts";
 import { logKey } from "../../items.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
+import type { LedgerWriter } from "../../ledger/ledger-writer.ts";
 import { recoverLedger } from "../../ledger/recover-ledger.ts";
 import type { ClosedLedger } from "../../ledger-metadata.ts";
 import { limits } from "../../limits.ts";
-import { backoff, within } from "../../waiting.ts";
+import { backoff } from "../../waiting.ts";
 import { completeSegment } from "../chain/complete-segment.ts";
 import {
   type Before,
@@ -30,30 +30,36 @@ import { type EndAt, lastItem, type SegmentAt } from "../chain/segments.ts";
 import { type LogIdentity, logNotFound } from "../log-identity.ts";
 import type { LogPorts } from "../log-ports.ts";
 import { restoreProducers } from "../producers/restore-producers.ts";
-import { notOwnedHere } from "./not-the-writer.ts";
 import { numberAfter, type OpenedSegment, type SegmentPlace, startSegment } from "./start-segment.ts";
+
+/** That a log may be taken over from its owner, for a caller who found that owner out of reach. */
+export interface TakeoverPermit {
+  readonly from: Region;
+  /** Of that caller. The reason for the takeover was found since it began, and allows nothing after it. */
+  readonly deadline: Deadline;
+}
 
 export interface OpenRequest {
   /** Bookies that failed the last writer: chosen last. */
   readonly avoid: ReadonlySet<BookieId>;
   /** The owner that the log may be taken over from. */
-  readonly takeFrom: Region | undefined;
+  readonly permit: TakeoverPermit | undefined;
   /**
-   * Nobody waits for it any more, or the lease is another's: nobody is fenced from then on, no place taken.
+   * The time for it is over, or the lease is another's: from then on no ledger is fenced and no place taken.
    * What allowed it may be long over if the process was frozen.
    */
   readonly isLate: () => boolean;
 }
 
-/**
- * Throws `log_sealed`, `log_not_found`, `not_owner`, `not_ready` when rivals keep getting ahead, or what
- * recovery and the ports throw.
- */
-export async function openSegment(
-  ports: LogPorts,
-  log: LogIdentity,
-  request: OpenRequest,
-): Promise<OpenedSegment> {
+export type Opening =
+  | { readonly kind: "opened"; readonly segment: OpenedSegment }
+  /** Another region owns the log. `alive`: it may be taken over, and its owner opened a segment meanwhile. */
+  | { readonly kind: "not-owner"; readonly owner: Region; readonly alive: boolean }
+  /** Nothing can be appended any more; `tail` is the end. */
+  | { readonly kind: "sealed"; readonly tail: SeqNum };
+
+/** Throws `log_not_found`, `not_ready` if rivals keep getting ahead, or what recovery and the ports throw. */
+export async function openSegment(ports: LogPorts, log: LogIdentity, request: OpenRequest): Promise<Opening> {
   let reason = "";
   let takenFrom: LedgerId | undefined;
   for (let restart = 0; restart <= limits.appendRestartsMax; restart++) {
@@ -61,10 +67,11 @@ export async function openSegment(
     if (request.isLate()) break;
     const last = await lastItem(ports.metadata, log.log, "consistent");
     if (request.isLate()) break;
-    if (last?.kind === "end") throw await refusal(ports, log, last);
+    if (last?.kind === "end") return await sealedOrGone(ports, log, last);
     if (last !== undefined) {
       takenFrom ??= last.item.ledgerId;
-      checkOwner(ports, log, last, { ...request, takenFrom });
+      const other = otherOwner(ports, last, request.permit, takenFrom);
+      if (other !== undefined) return other;
     }
     const place = await placeAfter(ports, log, last);
     if (place === undefined) {
@@ -74,11 +81,37 @@ export async function openSegment(
     const producers = await restoreProducers(ports, place.producersIn);
     if (request.isLate()) break;
     const start = await startSegment(ports, log, { ...place, producers }, request);
-    if (start.kind === "started") return start.segment;
+    if (start.kind === "started") return { kind: "opened", segment: start.segment };
     reason = start.reason;
   }
   const why = reason || "out of time";
   throw notReady(`log ${log.name}: no segment could be opened (${why}); try again`, "opening");
+}
+
+/**
+ * Rolls: closes the segment with nothing outstanding and starts the next one at its end (rules 9, 23). From
+ * the conditional write on it is the same as opening; where anything gets in the way, it is opening. Throws
+ * as `openSegment` does. The segment is not written to any more, whatever comes of it.
+ */
+export async function rollSegment(
+  ports: LogPorts,
+  log: LogIdentity,
+  full: OpenedSegment,
+  writer: LedgerWriter,
+  request: OpenRequest,
+): Promise<Opening> {
+  const closed = await writer.close();
+  const end = await segmentEnd(ports, full.first, closed);
+  if (end.end > full.first) {
+    // Nothing was outstanding: what this process knows of the producers is all there is.
+    const place = { ...placeBehind(full, end, "rolled"), producers: full.producers };
+    const [start] = await Promise.all([
+      startSegment(ports, log, place, request),
+      completeSegment(ports, log.log, { ...full.item, first: full.first }, completionOf(closed, end)),
+    ]);
+    if (start.kind === "started") return { kind: "opened", segment: start.segment };
+  }
+  return await openSegment(ports, log, request);
 }
 
 /** Why there is no place, for the error. */
@@ -88,32 +121,33 @@ export const CHANGED = "the last segment was deleted meanwhile";
  * A log of another region is forwarded to, unless there is reason to take it over, or no way to forward. Once
  * the owner has opened another segment meanwhile, it lives, and is not fenced again.
  */
-function checkOwner(
+function otherOwner(
   ports: LogPorts,
-  log: LogIdentity,
-  { item: { ownerRegion, ledgerId } }: SegmentAt,
-  { takeFrom, takenFrom }: OpenRequest & { readonly takenFrom: LedgerId },
-): void {
-  if (ports.regions === undefined || ownerRegion === ports.region) return;
-  if (ownerRegion === takeFrom && ledgerId === takenFrom) return;
-  throw notOwnedHere(log.name, ownerRegion, ownerRegion === takeFrom);
+  { item: { ownerRegion: owner, ledgerId } }: SegmentAt,
+  permit: TakeoverPermit | undefined,
+  takenFrom: LedgerId,
+): Opening | undefined {
+  if (ports.regions === undefined || owner === ports.region) return undefined;
+  const isPermitted = owner === permit?.from && !permit.deadline.isOver;
+  if (isPermitted && ledgerId === takenFrom) return undefined;
+  return { kind: "not-owner", owner, alive: isPermitted };
 }
 
 /**
- * Opens in bounded time. A segment that comes too late is left as it is: nothing was sent to it, and whoever
- * opens next recovers it.
+ * Opens in bounded time. A segment that comes too late is left as it is: nothing was sent to it, and the next
+ * process that opens the log recovers it.
  */
 export function boundedOpening(
   ports: LedgerPorts,
   what: string,
-  allowed: Pick<OpenRequest, "avoid" | "takeFrom"> & { readonly holdsPen?: () => boolean },
-  open: (request: OpenRequest) => Promise<OpenedSegment>,
-): Promise<OpenedSegment> {
-  const timeoutMs = limits.segmentOpenTimeoutMs;
-  const { avoid, takeFrom, holdsPen } = allowed;
-  const begun = new Age(ports.clock);
-  const isLate = () => begun.isOlder(timeoutMs) || holdsPen?.() === false;
-  return within(ports.clock, timeoutMs, what, () => open({ avoid, takeFrom, isLate }));
+  allowed: Pick<OpenRequest, "avoid" | "permit"> & { readonly holdsLease?: () => boolean },
+  open: (request: OpenRequest) => Promise<Opening>,
+): Promise<Opening> {
+  const { avoid, permit, holdsLease } = allowed;
+  const late = (timeoutMs: number) => unavailable(`${what}: no answer in ${timeoutMs} ms`);
+  const deadline = new Deadline(ports.clock, limits.segmentOpenTimeoutMs, late);
+  const isLate = () => deadline.isOver || holdsLease?.() === false;
+  return deadline.ask(() => open({ avoid, permit, isLate }));
 }
 
 /** No item at all (24). */
@@ -190,12 +224,16 @@ export function completionOf(ledger: ClosedLedger, end: SegmentEnd) {
 }
 
 /** Under an END item: sealed, unless the log is being deleted, whose first step is that item (29). */
-async function refusal(ports: LedgerPorts, log: LogIdentity, end: EndAt): Promise<FencelineError> {
+async function sealedOrGone(ports: LedgerPorts, log: LogIdentity, end: EndAt): Promise<Opening> {
   const item = (await ports.metadata.get(logKey(log.log), "consistent"))?.item;
-  if (item?.kind !== "log" || item.state !== "active") return logNotFound(log);
+  if (item?.kind !== "log" || item.state !== "active") throw logNotFound(log);
+  return { kind: "sealed", tail: end.first };
+}
+
+export function logSealed({ name }: LogIdentity, tail: SeqNum): FencelineError {
   return new FencelineError("log_sealed", {
-    message: `log ${log.name} was sealed at ${end.first}; nothing can be appended to it any more`,
-    details: { tail: end.first },
+    message: `log ${name} was sealed at ${tail}; nothing can be appended to it any more`,
+    details: { tail },
   });
 }
 

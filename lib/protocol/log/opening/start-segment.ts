@@ -10,7 +10,14 @@
  *     Its item may turn up at any later time, as the item of a DELETED ledger (28).
  */
 import { unavailable } from "../../errors.ts";
-import { type BookieId, type LedgerId, type SegmentNumber, type SeqNum, segmentNumber } from "../../ids.ts";
+import {
+  type BookieId,
+  type LedgerId,
+  NO_ENTRY,
+  type SegmentNumber,
+  type SeqNum,
+  segmentNumber,
+} from "../../ids.ts";
 import { type EndItem, type LogItem, logKey, type SegmentItem, segmentKey } from "../../items.ts";
 import type { LedgerTail } from "../../lease.ts";
 import { type CreatedLedger, createLedger } from "../../ledger/create-ledger.ts";
@@ -48,6 +55,22 @@ export interface OpenedSegment {
   readonly producers: ProducerTable;
   /** Where to go on in it. Absent: its ledger is fresh. */
   readonly tail?: LedgerTail;
+}
+
+/** A segment as its writer left it, with every add acknowledged: the next one may go on there (18, 19). */
+export type LeftSegment = OpenedSegment & { readonly tail: LedgerTail };
+
+/** The same of a segment that its opener has sent nothing to. */
+export function leftUntouched(opened: OpenedSegment): LeftSegment {
+  const { first, ledger, lastTimestampMs } = opened;
+  const fresh = {
+    ledgerId: ledger.item.ledgerId,
+    lastAddConfirmed: NO_ENTRY,
+    nextSeqNum: first,
+    lastTimestampMs,
+    ledgerBytes: 0,
+  };
+  return { ...opened, tail: { ...(opened.tail ?? fresh), ledgerVersion: ledger.version } };
 }
 
 export type SegmentStart =

@@ -1,11 +1,11 @@
 /**
  * Where an append is written: by this region's writer if the region owns the log, by the owner's otherwise.
  *
- *     owner? ──here, or nobody──> local writer ──not_owner──> owner?
+ *     owner? ──here, or nobody──> local writer ──not-owner──> owner?
  *       │ another region
  *       ├─ draining, lost, cannot own, silent ──> takeover by the local writer
  *       └─ forward once ──> acknowledged, or the owner's own error
- *                └─ not_owner ──> one consistent read, then as above
+ *                └─ not-owner ──> one consistent read, then as above
  *
  * F1 A forwarded append is served or refused where it arrives, never forwarded again: so is one that prefers
  *    no forwarding.
@@ -20,19 +20,19 @@
  * F5 A call that this region may not make ends the append with that error. It is no evidence: a fault of the
  *    asker's takes no log away from anybody.
  */
-import { CallDenied, type FencelineError, hasCode, sideEffectsOf } from "../../errors.ts";
+import { unreachable } from "../../assert.ts";
+import type { Deadline } from "../../deadline.ts";
+import { CallDenied, type FencelineError, sideEffectsOf } from "../../errors.ts";
 import type { Region } from "../../ids.ts";
 import { limits } from "../../limits.ts";
 import { randomBelow } from "../../random.ts";
 import { pause } from "../../waiting.ts";
 import { forwardedUnknown, ownerSilent } from "../appending/append-errors.ts";
 import type { LogWriter } from "../appending/log-writer.ts";
-import type { Patience } from "../appending/patience.ts";
 import { lastItem } from "../chain/segments.ts";
 import type { LogIdentity } from "../log-identity.ts";
-import type { ForwardAnswer, LogPorts } from "../log-ports.ts";
-import { notOwnedHere } from "../opening/not-the-writer.ts";
-import type { AppendAck, AppendRequest } from "../operations.ts";
+import { type AppendAnswer, answerOf, failed, type LogPorts } from "../log-ports.ts";
+import type { AppendRequest } from "../operations.ts";
 import { OwnerCalls } from "./owner-calls.ts";
 import { OwnerFailureDetector } from "./owner-failure-detector.ts";
 import { OwnerTransfer } from "./transfer-owner.ts";
@@ -42,8 +42,8 @@ interface Routed {
   readonly log: LogIdentity;
   readonly request: AppendRequest;
   readonly writer: LogWriter;
-  readonly patience: Patience;
-  /** Set once it may have been delivered: what the caller is told unless it is acknowledged (F2). */
+  readonly deadline: Deadline;
+  /** Set once it may have been delivered: what the caller gets unless it is acknowledged (F2). */
   doubt?: FencelineError;
 }
 
@@ -53,9 +53,8 @@ interface Elsewhere {
   readonly transfer: OwnerTransfer;
 }
 
-type Step = { readonly kind: "done"; readonly ack: AppendAck } | { readonly kind: "again" };
-
-const AGAIN: Step = { kind: "again" };
+/** Undefined: look again who the owner is. */
+type Step = AppendAnswer | undefined;
 
 export class AppendRouter {
   readonly #detector: OwnerFailureDetector;
@@ -70,43 +69,38 @@ export class AppendRouter {
     this.elsewhere = { calls, transfer: new OwnerTransfer(ports, calls) };
   }
 
-  /** Throws what `LogWriter.append` may, `not_owner` (F1), and `unknown_outcome` (F2). */
+  /** Nothing is sent, fenced or moved once `deadline` is over. Never rejects. */
   async append(
     log: LogIdentity,
     request: AppendRequest,
     writer: LogWriter,
-    patience: Patience,
-  ): Promise<AppendAck> {
+    deadline: Deadline,
+  ): Promise<AppendAnswer> {
     const { elsewhere } = this;
-    if (elsewhere === undefined) {
-      patience.check();
-      return await writer.append({ ...request, timeoutMs: patience.leftMs });
-    }
-    const routed: Routed = { log, request, writer, patience };
-    try {
-      return await this.#untilAnswered(routed, elsewhere);
-    } catch (error) {
-      throw saysNotRecorded(error) ? error : (routed.doubt ?? error);
-    }
+    const routed: Routed = { log, request, writer, deadline };
+    const answer = elsewhere === undefined ? this.#write(routed) : this.#untilAnswered(routed, elsewhere);
+    const given = await answer.catch(failed);
+    if (routed.doubt === undefined || given.kind === "acknowledged") return given;
+    return given.kind === "failed" && given.ruledOut ? given : failed(routed.doubt);
   }
 
-  async #untilAnswered(routed: Routed, elsewhere: Elsewhere): Promise<AppendAck> {
-    const { log, request, writer, patience } = routed;
+  async #untilAnswered(routed: Routed, elsewhere: Elsewhere): Promise<AppendAnswer> {
+    const { log, request, writer, deadline } = routed;
     const { region } = this.ports;
-    const lookUp = () => patience.ask(() => this.lookUp(log));
+    const lookUp = () => deadline.ask(() => this.lookUp(log));
     let owner = writer.isWarm ? region : (this.#detector.ownerOf(log.log) ?? (await lookUp()));
-    while (!patience.isOver) {
+    while (!deadline.isOver) {
       const isHere = owner === undefined || owner === region;
       const step = isHere
         ? await this.#own(routed, elsewhere)
         : await this.#there(routed, elsewhere, owner as Region);
-      if (step.kind === "done") return step.ack;
+      if (step !== undefined) return step;
       owner = await lookUp();
       if (request.route === "refuse" && owner !== undefined && owner !== region) {
-        throw notOwnedHere(log.name, owner);
+        return { kind: "not-owner", owner, alive: false };
       }
     }
-    throw ownerSilent(log.name, owner ?? region);
+    return failed(ownerSilent(log.name, owner ?? region));
   }
 
   /** Read consistently, and remembered. */
@@ -119,97 +113,93 @@ export class AppendRouter {
 
   /** By this region's writer, unless the region should not own the log, or cannot (F4). */
   async #own(routed: Routed, { calls, transfer }: Elsewhere): Promise<Step> {
-    const { log, writer, patience } = routed;
-    const leave = () => patience.ask(() => transfer.leave(log, writer));
-    if (!calls.isAccepting(this.ports.region) && (await leave())) return AGAIN;
+    const { log, request, writer, deadline } = routed;
+    const leave = () => deadline.ask(() => transfer.leave(log, writer));
+    if (!calls.isAccepting(this.ports.region) && (await leave())) return undefined;
     if (transfer.isLeaving(log)) {
-      await patience.ask(() => transfer.settled(log));
-      return AGAIN;
+      await deadline.ask(() => transfer.ended(log));
+      return undefined;
     }
-    try {
-      return await this.#here(routed);
-    } catch (error) {
-      const cannotOwn = saysCannotOwn(error) && routed.request.route !== "refuse";
-      if (cannotOwn && (await leave())) return AGAIN;
-      throw error;
+    const answer = await this.#write(routed);
+    switch (answer.kind) {
+      case "not-owner":
+        return undefined;
+      case "cannot-own":
+        return request.route !== "refuse" && (await leave()) ? undefined : answer;
+      case "acknowledged":
+      case "failed":
+        return answer;
+      default:
+        return unreachable(answer);
     }
   }
 
-  async #here(routed: Routed, takeFrom?: Region): Promise<Step> {
-    const { log, request, writer, patience } = routed;
-    patience.check();
-    try {
-      const ack = await writer.append({ ...request, timeoutMs: patience.leftMs }, takeFrom);
-      this.#detector.noteOwner(log.log, ack.ownerRegion);
-      return { kind: "done", ack };
-    } catch (error) {
-      if (!hasCode(error, "not_owner")) throw error;
-      const { owner, owner_lives } = error.details;
-      if (takeFrom !== undefined && owner === takeFrom && owner_lives === true) {
-        await patience.ask(async () => await this.elsewhere?.calls.contested(log.log, takeFrom));
-      }
-      return AGAIN;
-    }
+  /** By this region's writer. `takeFrom`: the owner that it may take the log over from (F3). */
+  async #write({ log, request, writer, deadline }: Routed, takeFrom?: Region): Promise<AppendAnswer> {
+    deadline.check();
+    const permit = takeFrom === undefined ? undefined : { from: takeFrom, deadline };
+    const answer = await writer.append(request, deadline, permit);
+    if (answer.kind === "acknowledged") this.#detector.noteOwner(log.log, answer.ack.ownerRegion);
+    return answer;
+  }
+
+  /** By this region's writer, which takes the log over from `owner`. */
+  async #take(routed: Routed, calls: OwnerCalls, owner: Region): Promise<Step> {
+    const answer = await this.#write(routed, owner);
+    if (answer.kind !== "not-owner") return answer;
+    if (answer.alive) await routed.deadline.ask(() => calls.contested(routed.log.log, owner));
+    return undefined;
   }
 
   async #there(routed: Routed, { calls }: Elsewhere, owner: Region): Promise<Step> {
-    const { log, request, patience } = routed;
-    if (request.route === "refuse") return AGAIN;
-    if (calls.isGivenUp(owner)) return await this.#here(routed, owner);
+    const { log, request, deadline } = routed;
+    if (request.route === "refuse") return undefined;
+    if (calls.isGivenUp(owner)) return await this.#take(routed, calls, owner);
     if (!this.#detector.wasHeard(owner)) {
-      if (await patience.ask(() => calls.isSilent(log.log, owner))) {
+      if (await deadline.ask(() => calls.isSilent(log.log, owner))) {
         return await this.#takeOver(routed, calls, owner);
       }
-      const canOwn = await patience.ask(() => calls.canOwn(log.log, owner));
-      if (canOwn === false) return await this.#here(routed, owner);
-      if (canOwn === undefined) return await this.#later(patience);
+      const canOwn = await deadline.ask(() => calls.canOwn(log.log, owner));
+      if (canOwn === false) return await this.#take(routed, calls, owner);
+      if (canOwn === undefined) return await this.#later(deadline);
     }
-    patience.check();
-    let answer: ForwardAnswer;
+    deadline.check();
+    let answer: AppendAnswer;
     try {
-      answer = await calls.forward(log, owner, request, patience);
+      answer = answerOf(await calls.forward(log, owner, request, deadline));
     } catch (error) {
-      if (error instanceof CallDenied) throw error; // F5
-      if (sideEffectsOf(error) === "none") return await this.#later(patience);
+      if (error instanceof CallDenied) return failed(error); // F5
+      if (sideEffectsOf(error) === "none") return await this.#later(deadline);
       routed.doubt = forwardedUnknown(log.name, owner, request, error); // F2
-      if (request.sender === undefined) throw routed.doubt;
-      return await this.#later(patience);
+      return request.sender !== undefined ? await this.#later(deadline) : failed(routed.doubt);
     }
-    if (answer.kind === "refused") return await this.#refused(routed, owner, answer.error);
-    this.#detector.noteOwner(log.log, answer.ack.ownerRegion);
-    return { kind: "done", ack: answer.ack };
+    switch (answer.kind) {
+      case "acknowledged":
+        this.#detector.noteOwner(log.log, answer.ack.ownerRegion);
+        return answer;
+      case "not-owner":
+        return undefined;
+      case "cannot-own":
+        return await this.#take(routed, calls, owner);
+      case "failed":
+        return answer; // the owner's own error is the caller's
+      default:
+        return unreachable(answer);
+    }
   }
 
   async #takeOver(routed: Routed, calls: OwnerCalls, owner: Region): Promise<Step> {
-    const step = await this.#here(routed, owner);
-    if (step.kind === "done") {
-      await routed.patience.ask(() => calls.recordContest(routed.log.log, owner)).catch(() => {});
+    const step = await this.#take(routed, calls, owner);
+    if (step?.kind === "acknowledged") {
+      await routed.deadline.ask(() => calls.recordContest(routed.log.log, owner)).catch(() => {});
     }
     return step;
   }
 
-  /** The owner's own error is the caller's, unless it says that the owner does not or cannot own the log. */
-  async #refused(routed: Routed, owner: Region, error: FencelineError): Promise<Step> {
-    if (error.sideEffects !== "none") throw error;
-    if (error.code === "not_owner") return AGAIN;
-    if (saysCannotOwn(error)) return await this.#here(routed, owner);
-    throw error;
-  }
-
-  async #later(patience: Patience): Promise<Step> {
+  async #later(deadline: Deadline): Promise<undefined> {
     const { clock, random } = this.ports;
     const delayMs = limits.ownerRetryPauseMs + randomBelow(random, limits.ownerRetryPauseMs);
-    await patience.ask(() => pause(clock, delayMs));
-    return AGAIN;
+    await deadline.ask(() => pause(clock, delayMs));
+    return undefined;
   }
-}
-
-/** Nothing comes into a sealed log any more: what its producers' table rules out was not recorded either. */
-const saysNotRecorded = (error: unknown): boolean =>
-  hasCode(error, "log_sealed") && error.details.earlier_attempts === "not_recorded";
-
-function saysCannotOwn(error: unknown): boolean {
-  return (
-    hasCode(error, "region_unavailable") && error.sideEffects === "none" && error.details.cannot_own === true
-  );
 }

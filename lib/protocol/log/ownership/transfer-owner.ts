@@ -3,32 +3,69 @@
  * own.
  *
  *     owner?  ──it is the target──> done
- *        │ here ──> appends wait, the pen is laid down, the target elects itself
+ *        │ here ──> appends wait, the lease is released, the target elects itself
  *        │ elsewhere ──> the owner is asked to hand over
  *        └─ nobody, silent, given up, cannot own ──> the target takes over
  *
  * K1 What ends a transfer is what the last segment says, read consistently; everything else may be repeated.
  * K2 While this process hands a log over, its own appends to it wait; then they follow the log. So it begins
  *    only when the target has just said that it can own: nothing waits for a region that is silent.
- * K3 A process that froze on the way lays nothing down and has nobody elected when it thaws: what it was told
- *    to do, or had found out, may be long over.
+ * K3 A process that froze on the way releases nothing and has no region elected when it thaws: what it was
+ *    asked to do, or had found out, may be long over.
+ *
+ * Of a hand-over, which may run twice, and in several processes at once:
+ *
+ * H1 The lease stays with the leaver until the election is over, so that no other process of its region opens
+ *    a segment meanwhile. If one does all the same, or the election fails, the log stays where it is. Before,
+ *    the ledger is closed cleanly (rule 9).
+ * H2 The next owner releases its lease cleanly: its first append goes on in the fresh ledger.
  */
+import type { Clock } from "../../clock.ts";
+import { Deadline } from "../../deadline.ts";
 import { FencelineError } from "../../errors.ts";
 import type { LogIncarnation, Region } from "../../ids.ts";
+import { LedgerWriter } from "../../ledger/ledger-writer.ts";
 import { limits } from "../../limits.ts";
-import { isWithin, type Moment, momentNow } from "../../moment.ts";
 import { checkRegion, knownRegions } from "../../placement/known-region.ts";
 import { backoff, pause, within } from "../../waiting.ts";
 import { ownerSilent } from "../appending/append-errors.ts";
 import type { LogWriter } from "../appending/log-writer.ts";
 import { ownershipOf } from "../chain/ownership-of.ts";
+import { WriterTenure } from "../lease/writer-tenure.ts";
 import type { LogIdentity } from "../log-identity.ts";
 import type { LogPorts, OwnerAnswer, OwnerRequest, TakeOverRequest } from "../log-ports.ts";
-import { TakeoverPermit } from "../opening/takeover-permit.ts";
+import { notOwnedHere } from "../opening/not-the-writer.ts";
+import {
+  boundedOpening,
+  logSealed,
+  type Opening,
+  type OpenRequest,
+  openSegment,
+  type TakeoverPermit,
+} from "../opening/open-segment.ts";
+import { leftUntouched, type OpenedSegment } from "../opening/start-segment.ts";
 import type { Ownership } from "../operations.ts";
-import { handOver, takeOver } from "./hand-over.ts";
 import type { OwnerCalls } from "./owner-calls.ts";
 import { ownerLimits } from "./owner-limits.ts";
+
+/** How long a log may take to change its owner, from the arrival of the request on. */
+export function transferDeadline(clock: Clock, logName: string): Deadline {
+  return new Deadline(
+    clock,
+    ownerLimits.transferTimeoutMs,
+    () =>
+      new FencelineError("not_ready", {
+        message: `log ${logName}: handing it over took too long; the log stays with its owner; try again`,
+        details: { phase: "transferring" },
+      }),
+  );
+}
+
+/** Where a log goes, and until when. */
+interface Move {
+  readonly to: Region;
+  readonly deadline: Deadline;
+}
 
 export class OwnerTransfer {
   /** Logs that this process is handing over (K2). */
@@ -41,8 +78,8 @@ export class OwnerTransfer {
     private readonly calls: OwnerCalls,
   ) {}
 
-  /** Resolves once this process is not handing the log over; whoever looks again then may write to it. */
-  async settled({ log }: LogIdentity): Promise<void> {
+  /** Resolves once this process is not handing the log over: an append looks again then who owns it. */
+  async ended({ log }: LogIdentity): Promise<void> {
     for (let under = this.#leaving.get(log); under !== undefined; under = this.#leaving.get(log)) {
       await under.catch(() => {});
     }
@@ -55,14 +92,14 @@ export class OwnerTransfer {
   /** Throws as `AppendOperations.transferOwner` does. */
   async transfer(log: LogIdentity, writer: LogWriter, to: Region): Promise<Ownership> {
     this.#checkTarget(to);
-    const begun = momentNow(this.ports.clock);
+    const deadline = transferDeadline(this.ports.clock, log.name);
     let reason: unknown;
-    for (let attempt = 1; this.#isInTime(begun); attempt++) {
+    for (let attempt = 1; !deadline.isOver; attempt++) {
       const now = await ownershipOf(this.ports, log);
       if (now.owner === to) return now; // K1
       this.calls.noteOwner(log.log, now.owner);
       try {
-        await this.#step(log, writer, now, to);
+        await this.#step(log, writer, now, { to, deadline });
         continue;
       } catch (error) {
         if (!(error instanceof FencelineError) || !(error.retryable || error.code === "fenced")) throw error;
@@ -88,11 +125,11 @@ export class OwnerTransfer {
     if (nowMs - (this.#triedAtMs.get(log.log) ?? Number.NEGATIVE_INFINITY) < ownerLimits.handOverPauseMs)
       return false;
     this.#noteTry(log.log, nowMs);
-    const begun = momentNow(clock);
+    const deadline = transferDeadline(clock, log.name);
     for (const other of knownRegions(topology)) {
       if (other === region || !this.calls.isAccepting(other)) continue;
       if ((await this.calls.canOwn(log.log, other).catch(() => undefined)) !== true) continue;
-      const left = this.#leaveTo(log, writer, other, begun);
+      const left = this.#leaveTo(log, writer, { to: other, deadline });
       const moved = await left.then(
         () => true,
         () => false,
@@ -102,85 +139,71 @@ export class OwnerTransfer {
     return false;
   }
 
-  /** The owner's part, here. Throws `not_ready` before anything is laid down if `to` cannot own now (K2). */
-  async handOver(log: LogIdentity, writer: LogWriter, to: Region): Promise<Ownership> {
-    const begun = momentNow(this.ports.clock);
+  /** The owner's part, here. Throws `not_ready` before anything is released if `to` cannot own now (K2). */
+  async handOver(log: LogIdentity, writer: LogWriter, to: Region, deadline: Deadline): Promise<Ownership> {
     const canOwn = to === this.ports.region || (await this.calls.canOwn(log.log, to)) === true;
-    if (canOwn) return await this.#leaveTo(log, writer, to, begun);
+    if (canOwn) return await this.#leaveTo(log, writer, { to, deadline });
     throw new FencelineError("not_ready", {
       message: `log ${log.name}: region ${to} does not say that it can own now; the log stays; try again`,
       details: { phase: "transferring" },
     });
   }
 
-  #isInTime(begun: Moment): boolean {
-    return isWithin(this.ports.clock, begun, ownerLimits.transferTimeoutMs);
-  }
-
-  async #leaveTo(log: LogIdentity, writer: LogWriter, to: Region, begun: Moment): Promise<Ownership> {
-    while (this.isLeaving(log)) await this.settled(log); // one at a time
-    const leaving = this.#handOver(log, writer, to, begun).finally(() => {
+  async #leaveTo(log: LogIdentity, writer: LogWriter, move: Move): Promise<Ownership> {
+    while (this.isLeaving(log)) await this.ended(log); // one at a time
+    const leaving = this.#handOver(log, writer, move).finally(() => {
       if (this.#leaving.get(log.log) === leaving) this.#leaving.delete(log.log);
     });
     this.#leaving.set(log.log, leaving);
     return await leaving;
   }
 
-  async #handOver(log: LogIdentity, writer: LogWriter, to: Region, begun: Moment): Promise<Ownership> {
+  async #handOver(log: LogIdentity, writer: LogWriter, { to, deadline }: Move): Promise<Ownership> {
     const { ports } = this;
-    const checkTime = () => {
-      if (!this.#isInTime(begun)) throw tookTooLong(log.name); // K3
-    };
     const elect = async () => {
       const now = await ownershipOf(ports, log);
-      checkTime();
-      return now.owner === ports.region ? await this.#elect(log, to, now) : now; // K1
+      deadline.check(); // K3
+      return now.owner === ports.region ? await this.#elect(log, now, { to, deadline }) : now; // K1
     };
-    checkTime();
-    await this.#layDown(log, writer);
-    try {
-      return await handOver(ports, log, elect);
-    } catch (error) {
-      // Without its lease table it cannot lay the pen down: the next owner recovers.
-      if (error instanceof FencelineError && error.details.cannot_own === true) return await elect();
-      throw error;
-    }
+    deadline.check();
+    await this.#releaseLease(log, writer);
+    return await handOver(ports, log, elect);
   }
 
   /**
-   * What came before is answered, with the pen in hand, and then that is laid down: new appends wait (K2), so
-   * this ends. Not in time: the pen stays, and nobody goes on trying to lay it down.
+   * What came before is answered under the lease, and then that is released: new appends wait (K2), so this
+   * ends. If it does not end in time the lease stays, and no attempt to release it goes on.
    */
-  async #layDown(log: LogIdentity, writer: LogWriter): Promise<void> {
+  async #releaseLease({ name }: LogIdentity, writer: LogWriter): Promise<void> {
     const { clock } = this.ports;
-    const giveUpAtMs = clock.monotonicMs() + limits.leaseWaitMs;
+    const deadline = new Deadline(clock, limits.leaseWaitMs, () => stillWriting(name));
     do {
-      while (!writer.isIdle) {
-        if (clock.monotonicMs() >= giveUpAtMs) throw stillWriting(log.name);
-        await pause(clock, limits.leasePollMs);
-      }
-      await within(clock, limits.leaseWaitMs, `laying down the pen of log ${log.name}`, () =>
-        writer.release(),
-      );
+      for (; !writer.isIdle; await pause(clock, limits.leasePollMs)) deadline.check();
+      await within(clock, limits.leaseWaitMs, `releasing the lease of log ${name}`, () => writer.release());
     } while (!writer.isIdle);
   }
 
-  async #step(log: LogIdentity, writer: LogWriter, now: Ownership, to: Region): Promise<void> {
+  async #step(log: LogIdentity, writer: LogWriter, now: Ownership, move: Move): Promise<void> {
     const { owner } = now;
-    if (owner === undefined) return void (await this.#elect(log, to, now));
-    if (owner === this.ports.region) return void (await this.handOver(log, writer, to));
+    const { to, deadline } = move;
+    if (owner === undefined) return void (await this.#elect(log, now, move));
+    if (owner === this.ports.region) return void (await this.handOver(log, writer, to, deadline));
     const isGone = this.calls.isGivenUp(owner, to) || (await this.calls.isSilent(log.log, owner));
     const canOwn = isGone ? false : await this.calls.canOwn(log.log, owner);
-    if (canOwn === false) return void (await this.#elect(log, to, now));
+    if (canOwn === false) return void (await this.#elect(log, now, move));
     if (canOwn === undefined) throw ownerSilent(log.name, owner); // After a few of these it is.
     const request = { kind: "hand-over", log: log.name, to } as const;
     checkDone(await this.#ask(log, owner, request));
   }
 
   /** The next owner's part, here or there. */
-  async #elect(log: LogIdentity, to: Region, { owner: from, epoch }: Ownership): Promise<Ownership> {
-    if (to === this.ports.region)
-      return await takeOver(this.ports, log, new TakeoverPermit(this.ports.clock, from));
+  async #elect(
+    log: LogIdentity,
+    { owner: from, epoch }: Ownership,
+    { to, deadline }: Move,
+  ): Promise<Ownership> {
+    const permit = from === undefined ? undefined : { from, deadline };
+    if (to === this.ports.region) return await takeOver(this.ports, log, permit);
     const request: TakeOverRequest = {
       kind: "take-over",
       log: log.name,
@@ -217,14 +240,65 @@ function stillWriting(logName: string): FencelineError {
   });
 }
 
-function tookTooLong(logName: string): FencelineError {
-  return new FencelineError("not_ready", {
-    message: `log ${logName}: handing it over took too long; the log stays with its owner; try again`,
-    details: { phase: "transferring" },
-  });
-}
-
 function checkDone(answer: OwnerAnswer): Ownership | undefined {
   if (answer.kind === "refused") throw answer.error;
   return answer.ownership;
+}
+
+/**
+ * The owner's part of a hand-over. This process has released the lease before. Throws what the lease, and
+ * `elect`, throw. A ledger that could not be closed here is recovered by the next owner, and so is one whose
+ * region is without its lease table.
+ */
+async function handOver(
+  ports: LogPorts,
+  log: LogIdentity,
+  elect: () => Promise<Ownership>,
+): Promise<Ownership> {
+  const lease = new WriterTenure(ports, log);
+  if ((await lease.enter()) !== undefined) return await elect();
+  try {
+    const left = await lease.resume();
+    if (left !== undefined) await closeCleanly(ports, left, lease);
+    return await elect(); // H1
+  } finally {
+    await lease.release();
+  }
+}
+
+async function closeCleanly(ports: LogPorts, left: OpenedSegment, lease: WriterTenure): Promise<void> {
+  try {
+    await new LedgerWriter(ports, left.ledger, lease.startOf(left)).close();
+  } catch (error) {
+    if (!(error instanceof FencelineError)) throw error;
+  }
+}
+
+/**
+ * The next owner's part. A process that was frozen past the permit's deadline takes nothing from an owner
+ * that goes on. Throws what the lease and openings throw, `not_owner` and `log_sealed`.
+ */
+export async function takeOver(
+  ports: LogPorts,
+  log: LogIdentity,
+  permit: TakeoverPermit | undefined,
+): Promise<Ownership> {
+  const lease = new WriterTenure(ports, log);
+  const barred = await lease.enter();
+  if (barred !== undefined) throw barred.error;
+  let left: OpenedSegment | undefined;
+  try {
+    const open = async (request: OpenRequest): Promise<Opening> => {
+      const segment = await lease.resume();
+      return segment === undefined ? await openSegment(ports, log, request) : { kind: "opened", segment };
+    };
+    const allowed = { avoid: new Set(lease.suspects), permit };
+    const opening = await boundedOpening(ports, `taking over log ${log.name}`, allowed, open);
+    if (opening.kind === "sealed") throw logSealed(log, opening.tail);
+    if (opening.kind === "not-owner") throw notOwnedHere(log.name, opening.owner);
+    left = opening.segment;
+    return { owner: ports.region, epoch: left.item.number };
+  } finally {
+    await lease.release({ left: left === undefined ? undefined : leftUntouched(left) }); // H2
+  }
 }

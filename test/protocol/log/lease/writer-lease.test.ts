@@ -11,6 +11,7 @@ import {
 import type { LedgerTail } from "../../../../lib/protocol/lease.ts";
 import { limits } from "../../../../lib/protocol/limits.ts";
 import {
+  type AcquiredLease,
   acquireLease,
   isRenewalDue,
   type LeasePorts,
@@ -31,6 +32,12 @@ const tail: LedgerTail = {
   ledgerBytes: 6,
 };
 
+async function acquired(ports: LeasePorts, holder: string): Promise<AcquiredLease> {
+  const answer = await acquireLease(ports, log, holder);
+  if (answer.kind === "cannot-own") throw answer.error;
+  return answer;
+}
+
 /** A region's lease table and processes whose wall clocks run apart by what the story says. */
 class Region {
   readonly leases = new LeaseStoreUnderTest();
@@ -48,7 +55,7 @@ class Region {
   }
 
   acquire(holder: string, skewMs = 0) {
-    return this.clock.run(acquireLease(this.ports(skewMs), log, holder));
+    return this.clock.run(acquired(this.ports(skewMs), holder));
   }
 
   async handOver(left = tail) {
@@ -146,7 +153,7 @@ describe("acquire", () => {
   test("of fifty that want it at once one has it", async () => {
     const r = new Region();
     const names = Array.from({ length: 50 }, (_, index) => `i${index}`);
-    const all = names.map((name) => acquireLease(r.ports(), log, name));
+    const all = names.map((name) => acquired(r.ports(), name));
     const outcomes = r.clock.run(Promise.allSettled(all.slice()));
     await r.clock.advance(limits.leaseTtlMs - 1);
     expect((await r.stored())?.holder).toMatch(/^i/);
@@ -160,10 +167,9 @@ describe("acquire", () => {
   test("a lease table that is down makes the region unable to own", async () => {
     const r = new Region();
     r.leases.isSilent = true;
-    await expect(r.acquire("A")).rejects.toMatchObject({
-      code: "region_unavailable",
-      sideEffects: "none",
-      details: { cannot_own: true },
+    expect(await r.clock.run(acquireLease(r.ports(), log, "A"))).toMatchObject({
+      kind: "cannot-own",
+      error: { code: "region_unavailable", sideEffects: "none", details: { cannot_own: true } },
     });
   });
 });
