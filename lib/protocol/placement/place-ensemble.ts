@@ -6,6 +6,9 @@
  * PE2 Counts over regions, and over racks within a region, are max-min fair. What cannot be even goes to the
  *     writer's own region, then to regions, racks and bookies in the ledger's turn.
  * PE3 Quarantined bookies are members only where none of those that are could be left out.
+ * RO1 Counts by rack are as even as the racks' bookies allow (RCT2).
+ * RO2 Copies that follow each other, the last and the first too, stand in different racks wherever the counts
+ *     permit it at all, that is, wherever no rack has more than half of the copies.
  */
 import { assert, present } from "../assert.ts";
 import type { BookieId, Region } from "../ids.ts";
@@ -120,10 +123,6 @@ function refusal(
 
 /**
  * Racks of one region's copies, in the order in which these copies follow each other around the ring.
- *
- * RO1 Counts by rack are as even as the racks' bookies allow (RCT2).
- * RO2 Copies that follow each other, the last and the first too, stand in different racks wherever the counts
- *     permit it at all, that is, wherever no rack has more than half of the copies.
  *
  * The index of the rack for each of `copies` copies. `usable` counts bookies by rack, in order of preference;
  * together they have as many as there are copies.

@@ -5,6 +5,8 @@
  *     regions.
  * UB2 A bookie that is named twice counts once.
  * UB3 Quarantined ones are kept apart: they come in only where there is no answer without them.
+ * LS1 Another bookie to choose from never makes an answer impossible. So what is left in the answer is
+ *     needed, given the rest of the answer.
  */
 import type { BookieId, Region } from "../ids.ts";
 import type { BookieAddress } from "../place.ts";
@@ -88,9 +90,6 @@ export function describeCounts(counts: readonly RegionCount[]): string {
 /**
  * Quarantined bookies as a last resort: first without any, then with all, and then each that was used is
  * tried to be left out after all.
- *
- * LS1 Another bookie to choose from never makes an answer impossible. So what is left in the answer is
- *     needed, given the rest of the answer.
  */
 export function fewestQuarantined(
   usable: UsableBookies,

@@ -2,6 +2,10 @@
  * What a reader knows of the latencies of one distance class: the sketch of the last seconds, thresholds
  * worked out from it now and then, and a long memory of how far away the class is. The memory orders regions;
  * only the sketch is evidence of how a class does now.
+ *
+ * LK1 What is older than two halves is no evidence: after a freeze the sketch is empty.
+ * LK2 Only attempts are recorded, never whole reads: a threshold that counts its own hedge delay drifts
+ *     upward.
  */
 import { Age, type Clocks } from "../deadline.ts";
 import { readLimits } from "./read-limits.ts";
@@ -173,10 +177,6 @@ export class Survival {
  * halves. An attempt cancelled after t is known to have taken longer than t: it counts among those at risk up
  * to there and never as a latency (Kaplan and Meier). A sample of t would drag the tail down, and leaving it
  * out would as well, since only slow attempts are cancelled.
- *
- * LK1 What is older than two halves is no evidence: after a freeze the sketch is empty.
- * LK2 Only attempts are recorded, never whole reads: a threshold that counts its own hedge delay drifts
- *     upward.
  */
 export class LatencySketch {
   #current = new Half();
