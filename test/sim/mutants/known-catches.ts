@@ -111,4 +111,7 @@ export const knownCatches: Readonly<Record<string, number>> = {
   "copies-go-to-the-first-positions": 4,
   "draining-regions-take-copies": 23,
   "read-only-bookies-take-copies": 7,
+  "condition-before-sender": 11,
+  "failed-condition-is-noted-as-sent": 1,
+  "sealed-log-is-judged-without-its-table": 5,
 };
