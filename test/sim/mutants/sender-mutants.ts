@@ -48,13 +48,13 @@ else this.#add(group, append);`,
       "JA1: a sealed log answers a repetition with its positions, and rules out what is not recorded alone",
     patches: [
       {
-        in: "WaitingRefusals.#refuseRepetition",
+        in: "SealedRefusals.#refuseRepetition",
         from: "judgeAppend(this.log.name, this.#producers, append, tail)",
         to: "judgeAppend(this.log.name, new ProducerTable(), append, tail)",
         uses: ["ProducerTable"],
       },
       {
-        in: "WaitingRefusals.#refuseRepetition",
+        in: "SealedRefusals.#refuseRepetition",
         from: "tail === 0 || this.#producers.rulesOut(sender)",
         to: "true",
       },
