@@ -30,7 +30,7 @@ import { encodeControlEntry, encodeRecordSet, type StoredRecord } from "../recor
 import { seqNumMismatch } from "./append-errors.ts";
 import type { PendingAppend } from "./pending-appends.ts";
 
-export interface PlacedBatch {
+interface PlacedBatch {
   readonly append: PendingAppend;
   /** Positions of its first and last record; both are the next record's if it has none. */
   readonly start: RecordPosition;
@@ -57,7 +57,7 @@ export interface RefusedAppend {
 
 export type Placed = SentEntry | RefusedAppend;
 
-export interface PlacesStart {
+interface PlacesStart {
   readonly segment: SegmentNumber;
   readonly nextEntry: EntryId;
   readonly nextSeqNum: SeqNum;
@@ -185,7 +185,7 @@ interface Group {
   readonly marks: EntryBatch[];
 }
 
-export type Refusal =
+type Refusal =
   /** The batch is in the log, or will be with everything before this place. */
   | { readonly kind: "duplicate"; readonly batch: KnownBatch }
   /** True for ever, whatever is appended later: what is recorded stays, and an epoch never goes back. */

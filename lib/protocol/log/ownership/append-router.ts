@@ -21,7 +21,7 @@
  *    asker's takes no log away from anybody.
  */
 import { unreachable } from "../../assert.ts";
-import type { Deadline } from "../../deadline.ts";
+import { Age, type Deadline } from "../../deadline.ts";
 import { CallDenied, type FencelineError, sideEffectsOf } from "../../errors.ts";
 import type { LogIncarnation, Region } from "../../ids.ts";
 import { limits } from "../../limits.ts";
@@ -61,7 +61,7 @@ export class AppendRouter {
   /** Kept warm, by incarnation: a name that is created again never meets its former life's (rule 35). */
   readonly #writers = new Map<LogIncarnation, LogWriter>();
   /** When each was asked for last. */
-  readonly #usedAtMs = new Map<LogIncarnation, number>();
+  readonly #used = new Map<LogIncarnation, Age>();
   /** Absent: nothing is forwarded, and nothing handed over. */
   readonly elsewhere: Elsewhere | undefined;
 
@@ -79,7 +79,7 @@ export class AppendRouter {
     // Least recently used first.
     this.#writers.delete(log.log);
     this.#writers.set(log.log, writer);
-    this.#usedAtMs.set(log.log, this.ports.clock.monotonicMs());
+    this.#used.set(log.log, new Age(this.ports.clock));
     this.#dropIdle();
     return writer;
   }
@@ -96,9 +96,8 @@ export class AppendRouter {
 
   /** The same for writers that were not asked for in so long a time. */
   async releaseIdle(idleMs: number): Promise<void> {
-    const nowMs = this.ports.clock.monotonicMs();
     const idle = [...this.#writers].filter(
-      ([log, writer]) => writer.isIdle && nowMs - (this.#usedAtMs.get(log) ?? nowMs) >= idleMs,
+      ([log, writer]) => writer.isIdle && this.#used.get(log)?.isOlder(idleMs) === true,
     );
     await Promise.all(idle.map(([, writer]) => writer.release()));
   }
@@ -109,7 +108,7 @@ export class AppendRouter {
       if (this.#writers.size <= limits.warmWritersMax) return;
       if (!writer.isIdle || writer.isLeaving) continue;
       this.#writers.delete(log);
-      this.#usedAtMs.delete(log);
+      this.#used.delete(log);
       void writer.release();
     }
   }

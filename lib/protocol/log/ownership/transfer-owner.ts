@@ -21,7 +21,7 @@
  * H2 The next owner releases its lease cleanly: its first append goes on in the fresh ledger.
  */
 import type { Clock } from "../../clock.ts";
-import { Deadline } from "../../deadline.ts";
+import { Age, Deadline } from "../../deadline.ts";
 import { FencelineError } from "../../errors.ts";
 import type { LogIncarnation, Region } from "../../ids.ts";
 import { LedgerWriter } from "../../ledger/ledger-writer.ts";
@@ -69,7 +69,7 @@ interface Move {
 
 export class OwnerTransfer {
   /** When it last tried to be rid of a log; least recent first. */
-  readonly #triedAtMs = new Map<LogIncarnation, number>();
+  readonly #tried = new Map<LogIncarnation, Age>();
 
   constructor(
     private readonly ports: LogPorts,
@@ -108,10 +108,8 @@ export class OwnerTransfer {
    */
   async leave(log: LogIdentity, writer: LogWriter): Promise<boolean> {
     const { clock, topology, region } = this.ports;
-    const nowMs = clock.monotonicMs();
-    if (nowMs - (this.#triedAtMs.get(log.log) ?? Number.NEGATIVE_INFINITY) < ownerLimits.handOverPauseMs)
-      return false;
-    this.#noteTry(log.log, nowMs);
+    if (this.#tried.get(log.log)?.isWithin(ownerLimits.handOverPauseMs) === true) return false;
+    this.#noteTry(log.log);
     const deadline = transferDeadline(clock, log.name);
     for (const other of knownRegions(topology)) {
       if (other === region || !isAccepting(this.ports, other)) continue;
@@ -208,11 +206,11 @@ export class OwnerTransfer {
     });
   }
 
-  #noteTry(log: LogIncarnation, nowMs: number): void {
-    this.#triedAtMs.delete(log);
-    this.#triedAtMs.set(log, nowMs);
-    const oldest = this.#triedAtMs.keys().next().value;
-    if (this.#triedAtMs.size > limits.knownLogsMax && oldest !== undefined) this.#triedAtMs.delete(oldest);
+  #noteTry(log: LogIncarnation): void {
+    this.#tried.delete(log);
+    this.#tried.set(log, new Age(this.ports.clock));
+    const oldest = this.#tried.keys().next().value;
+    if (this.#tried.size > limits.knownLogsMax && oldest !== undefined) this.#tried.delete(oldest);
   }
 }
 
