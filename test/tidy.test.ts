@@ -14,6 +14,7 @@ import {
 import { importDirections } from "./tidy/import-directions.ts";
 import { importCircles, upwardImports } from "./tidy/import-graph.ts";
 import { foreignDocuments, labelCitations } from "./tidy/labels.ts";
+import { needlessExports } from "./tidy/needless-exports.ts";
 import { paragraphLengths } from "./tidy/paragraphs.ts";
 import { picturesInDocuments } from "./tidy/pictures.ts";
 import { protocolPurity, silentLibrary } from "./tidy/protocol-purity.ts";
@@ -64,6 +65,7 @@ const rules: Readonly<Record<string, Rule>> = {
   "lines are short": lineLengths,
   "names say what is in a file": fileNames,
   "no default exports, no barrels": exportShapes,
+  "what lib exports is imported somewhere": needlessExports,
   "every file is needed by the product, or by tests for a stated reason": (files) =>
     deadFiles(files, testOnly),
   "no paths of one machine": machinePaths,

@@ -205,7 +205,7 @@ function noRoom(
  * write set keeps an ack quorum: Qa <= Qw less what the lost regions held of it. A longer loss than that is
  * survived all the same, by an ensemble change, after a short stall.
  */
-export interface AvailabilityBand {
+interface AvailabilityBand {
   /** The smallest ack quorum that is legal while all regions are there. */
   readonly steadyAckQuorumMin: number;
   /** The smallest that is legal at all, since it must hold with minRegions regions left. */
@@ -219,7 +219,7 @@ export interface AvailabilityBand {
 }
 
 /** `ring` is an ensemble as it is placed with all bookies at hand, over `regions` regions. */
-export function availabilityBand(
+function availabilityBand(
   ring: Ring,
   regions: number,
   replication: Replication,

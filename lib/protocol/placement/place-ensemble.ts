@@ -31,9 +31,9 @@ import {
   usableBookies,
 } from "./usable-bookies.ts";
 
-export type EnsembleAnswer = PlacedEnsemble | PlacementRefusal;
+type EnsembleAnswer = PlacedEnsemble | PlacementRefusal;
 
-export interface PlacedEnsemble {
+interface PlacedEnsemble {
   readonly kind: "ensemble";
   readonly ensemble: readonly BookieAddress[];
   readonly regionCounts: readonly RegionCount[];

@@ -14,7 +14,7 @@ import { isKnownRegion, UNKNOWN_REGION } from "./known-region.ts";
 import type { LedgerTurn } from "./ledger-turn.ts";
 import type { EnsembleRequest, PlacementAnswer, RegionCount } from "./placement.ts";
 
-export interface UsableBookies {
+interface UsableBookies {
   readonly sound: readonly BookieAddress[];
   readonly quarantined: readonly BookieAddress[];
 }

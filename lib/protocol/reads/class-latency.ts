@@ -16,7 +16,7 @@ import { readLimits } from "./read-limits.ts";
  */
 export type CallKind = "read" | "tail" | "recovery-read";
 
-export interface ClassThresholds {
+interface ClassThresholds {
   /** Undefined while there are too few samples for a tail. */
   readonly survival?: Survival;
   /** The present median, in ms; undefined while there are too few samples. */

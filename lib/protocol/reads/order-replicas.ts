@@ -255,6 +255,6 @@ export function distanceRank(distance: DistanceClass): number {
 }
 
 /** A rack is known by its name within its region. */
-export function sameRack(one: Place, other: Place): boolean {
+function sameRack(one: Place, other: Place): boolean {
   return one.region === other.region && one.rack === other.rack;
 }

@@ -101,7 +101,7 @@ export class ReadAttempt implements Yardstick {
   }
 }
 
-export interface RequestSent {
+interface RequestSent {
   readonly bookie: BookieAddress;
   readonly evidence: ReadAttempt;
   /** When it was sent, in monotonic ms. */

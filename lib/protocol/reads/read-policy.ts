@@ -30,7 +30,7 @@ import { ReadCounters } from "./read-counters.ts";
 import { readLimits } from "./read-limits.ts";
 import { hedgeBucket, retryBucket, type TokenBucket } from "./token-bucket.ts";
 
-export interface ReadPolicyPorts {
+interface ReadPolicyPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly place: ReaderPlace;

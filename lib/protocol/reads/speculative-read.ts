@@ -61,12 +61,12 @@ function always(): boolean {
   return true;
 }
 
-export interface Outcome<P, V> {
+interface Outcome<P, V> {
   readonly resolve: (answer: QuorumAnswer<P, V>) => void;
   readonly reject: (error: unknown) => void;
 }
 
-export class ReadInProgress<A, P, V> {
+class ReadInProgress<A, P, V> {
   readonly #ahead: BookieAddress[];
   readonly #sidelined: readonly BookieAddress[];
   readonly #first: BookieAddress | undefined;

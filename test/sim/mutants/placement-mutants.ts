@@ -39,7 +39,7 @@ export const placementMutants: readonly Mutant[] = [
     patches: [
       {
         in: "fill",
-        from: `return ensemble.map((member) => present(member, "B1: each position has its bookie"));`,
+        from: `return ensemble.map((member) => present(member, "RB1: each position has its bookie"));`,
         to: `const joined = replaced.positions.map((position) => present(ensemble[position], "B1"));
 return [...old.filter((_, position) => !replaced.positions.includes(position)), ...joined];`,
       },

@@ -42,7 +42,7 @@ const reads = window.map((entry) => recoveryRead(ports, { ...ledger, fragments }
       { in: "enterRecovery", from: `kind: "write", item: startRecovery(item)`, to: `kind: "keep"` },
       {
         in: "enterRecovery",
-        from: `assert(item.kind === "ledger" && item.state !== "OPEN", "R1: a ledger never goes back to OPEN");
+        from: `assert(item.kind === "ledger" && item.state !== "OPEN", "RL1: a ledger never goes back to OPEN");
 return item;`,
         to: `if (item.kind !== "ledger") return undefined;
 return item.state === "OPEN" ? { ...item, state: "IN_RECOVERY" } : item;`,
