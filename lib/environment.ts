@@ -48,13 +48,13 @@ export interface BookieEntry {
   readonly functionName: string;
 }
 
-export interface RegionEntry {
+interface RegionEntry {
   readonly region: string;
   /** Name of the region's `append` function. */
   readonly appendFunction: string;
 }
 
-export interface MetadataEntry {
+interface MetadataEntry {
   readonly table: string;
   readonly mode: "strong" | "home";
   /** In mode `home`, and only there. */
@@ -69,7 +69,7 @@ export interface MetadataEntry {
 }
 
 /** Quorum sizes of logs whose creator chooses none. */
-export interface ReplicationEntry {
+interface ReplicationEntry {
   readonly ensembleSize: number;
   readonly writeQuorum: number;
   readonly ackQuorum: number;
@@ -106,7 +106,7 @@ export interface BookieSettings extends CommonSettings {
 }
 
 /** Variables by name, as Lambda takes them. All of a function's together may have 4 KB. */
-export type Variables = Record<string, string>;
+type Variables = Record<string, string>;
 
 const names = {
   deployment: "FENCELINE_DEPLOYMENT",

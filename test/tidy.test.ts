@@ -2,6 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { CPU_BOUND } from "./cpu-bound.ts";
+import { clockReadings, type ReadsClocks } from "./tidy/clocks.ts";
 import {
   decisionNumbers,
   documentFileNames,
@@ -13,6 +14,7 @@ import {
 import { importDirections } from "./tidy/import-directions.ts";
 import { importCircles, upwardImports } from "./tidy/import-graph.ts";
 import { foreignDocuments, labelCitations } from "./tidy/labels.ts";
+import { needlessExports } from "./tidy/needless-exports.ts";
 import { paragraphLengths } from "./tidy/paragraphs.ts";
 import { picturesInDocuments } from "./tidy/pictures.ts";
 import { protocolPurity, silentLibrary } from "./tidy/protocol-purity.ts";
@@ -29,17 +31,41 @@ const testOnly: TestOnly = {
   "lib/adapters/memory/memory-lease-store.ts": "leases of contracts",
 };
 
+/** What reads clocks itself under lib, instead of a Deadline or an Age, and why. */
+const readsClocks: ReadsClocks = {
+  "lib/protocol/deadline.ts": "is the judge",
+  "lib/protocol/moment.ts": "is the judge",
+  "lib/client/host-clocks.ts": "is a clock",
+  "lib/adapters/node/system-clock.ts": "is a clock",
+  "lib/protocol/reads/read-attempt.ts": "measures latency",
+  "lib/protocol/reads/speculative-read.ts": "times the requests of one read",
+  "lib/protocol/reads/token-bucket.ts": "measures rates",
+  "lib/protocol/ledger/entry-holders.ts": "measures how long an entry has been held",
+  "lib/protocol/log/log-reads.ts": "measures latency",
+  "lib/lambda": "measures latency",
+  "lib/cli/progress.ts": "measures rates for people",
+  "lib/cli/log-end.ts": "a person's patience",
+  "lib/client/verify/verify.ts": "notes when attempts began and ended",
+  "lib/protocol/log/lease/writer-lease.ts": "a lease names the time at which it expires",
+  "lib/protocol/log/upkeep": "items name the times at which they were made or deleted",
+  "lib/protocol/ledger/collect-ledger.ts": "a ledger names the time at which it was deleted",
+  "lib/protocol/log/appending": "not judged yet",
+  "lib/protocol/log/ownership": "not judged yet",
+};
+
 const rules: Readonly<Record<string, Rule>> = {
   "imports go from roots to surface and adapters, to formats, to the protocol": importDirections,
   "no circle of imports in lib, types included": importCircles,
   "the folders of the log import downward only": upwardImports,
   "lib/protocol sees no clock, chance, timer, host or locale": protocolPurity,
   "only lib/cli writes to the console": silentLibrary,
+  "too late and too old are judged by Deadline and Age": (files) => clockReadings(files, readsClocks),
   "files are short": fileLengths,
   "functions are short": functionLengths,
   "lines are short": lineLengths,
   "names say what is in a file": fileNames,
   "no default exports, no barrels": exportShapes,
+  "what lib exports is imported somewhere": needlessExports,
   "every file is needed by the product, or by tests for a stated reason": (files) =>
     deadFiles(files, testOnly),
   "no paths of one machine": machinePaths,

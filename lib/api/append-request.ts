@@ -17,7 +17,7 @@ import { checkedBody } from "./small-body.ts";
  * Bytes read of a JSON body. A full batch of control characters takes six times its size as JSON escapes;
  * the rest is room for the framing of 1,000 records.
  */
-export const APPEND_BODY_BYTES_MAX = 8 * 1024 * 1024;
+const APPEND_BODY_BYTES_MAX = 8 * 1024 * 1024;
 
 const REMEDY =
   `A batch holds at most ${limits.batchRecordsMax} records and ${limits.batchBytesMax} metered bytes ` +

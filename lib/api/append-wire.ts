@@ -18,7 +18,7 @@ export const recordInput = component("RecordInput", () =>
 );
 
 /** Of whom the log itself says what is allowed in which order. */
-export const producer = component("Producer", () =>
+const producer = component("Producer", () =>
   z.strictObject({
     id: noted(z.string(), {
       minLength: 1,
@@ -79,5 +79,4 @@ export const appendAck = component("AppendAck", () =>
 );
 
 export type AppendJson = Sent<typeof appendBody>;
-export type RecordInputJson = Sent<typeof recordInput>;
 export type AppendAckJson = Wire<typeof appendAck>;

@@ -1,6 +1,6 @@
 /** What trim, seal and delete say over HTTP, as schemas. */
 import * as z from "zod/mini";
-import { component, noted, type Sent, type Wire } from "./schema.ts";
+import { component, noted, type Wire } from "./schema.ts";
 import { seqNum } from "./wire.ts";
 
 export const trimBody = component("Trim", () =>
@@ -35,7 +35,6 @@ export const deletedLog = component("Deleted", () =>
   }),
 );
 
-export type TrimJson = Sent<typeof trimBody>;
 export type TrimmedJson = Wire<typeof trimmed>;
 export type SealedJson = Wire<typeof sealedLog>;
 export type DeletedJson = Wire<typeof deletedLog>;

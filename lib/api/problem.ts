@@ -57,7 +57,7 @@ export interface Problem {
 }
 
 /** The request that failed, as far as its problem document describes it. */
-export interface FailedRequest {
+interface FailedRequest {
   readonly requestId: string;
   readonly region: string;
   readonly method: string;

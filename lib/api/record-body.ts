@@ -37,7 +37,7 @@ export function textOf(bytes: Uint8Array, format: LogFormat, of: SeqNum): string
   }
 }
 
-export function encodedBase64(bytes: Uint8Array): string {
+function encodedBase64(bytes: Uint8Array): string {
   const CHUNK_BYTES = 0x8000;
   let binary = "";
   for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
@@ -47,7 +47,7 @@ export function encodedBase64(bytes: Uint8Array): string {
 }
 
 /** Undefined if the text is not base 64 with its padding. */
-export function decodedBase64(text: string): Uint8Array | undefined {
+function decodedBase64(text: string): Uint8Array | undefined {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined;
   const binary = atob(text);
   const bytes = new Uint8Array(binary.length);

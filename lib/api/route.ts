@@ -23,13 +23,13 @@ export interface RequestSchemas {
 }
 
 /** A body, which handlers read under limits of their own: this is for the document alone. */
-export interface RequestBody {
+interface RequestBody {
   readonly required: boolean;
   /** By media type. */
   readonly content: Readonly<Record<string, Schema>>;
 }
 
-export interface RouteAnswer<S extends Schema = Schema> {
+interface RouteAnswer<S extends Schema = Schema> {
   readonly schema: S;
   readonly description: string;
 }
@@ -53,7 +53,7 @@ export interface Route<R extends RequestSchemas = RequestSchemas, A extends Rout
 }
 
 /** What came in, checked and typed. */
-export type Given<R extends RequestSchemas> = {
+type Given<R extends RequestSchemas> = {
   readonly [P in keyof R]: R[P] extends z.ZodMiniType ? z.output<R[P]> : never;
 };
 
@@ -61,7 +61,7 @@ type Answered<A extends RouteAnswers> = {
   [S in keyof A & StatusCode]: TypedResponse<JSONParsed<Wire<A[S]["schema"]>>, S, "json">;
 }[keyof A & StatusCode];
 
-export type RouteHandler<R extends RequestSchemas, A extends RouteAnswers> = (
+type RouteHandler<R extends RequestSchemas, A extends RouteAnswers> = (
   c: ApiContext,
   given: Given<R>,
 ) => Promise<Response & Answered<A>>;

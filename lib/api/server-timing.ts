@@ -30,7 +30,7 @@ export function timeAnswer(c: ApiContext, prefer: string | undefined, cost: Read
   c.header("Preference-Applied", "server-timing");
 }
 
-export function serverTiming({ elapsedMs, counters }: ReadCost): string {
+function serverTiming({ elapsedMs, counters }: ReadCost): string {
   const { attempts, hedges, crossRegionHedges, failovers, wins } = counters;
   const counts = {
     attempts,

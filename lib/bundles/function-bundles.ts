@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 
-export const functionNames = ["bookie", "append", "read", "auditor", "topology-guard"] as const;
+const functionNames = ["bookie", "append", "read", "auditor", "topology-guard"] as const;
 export type FunctionName = (typeof functionNames)[number];
 
 /** In each function's folder: the file, and what Lambda calls the function in it. */

@@ -13,7 +13,7 @@ import { linesOf, STDIN } from "./lines.ts";
 import { counted, grouped, note, type OutputFormat, quoted, type Streams, writeResult } from "./output.ts";
 import { Progress } from "./progress.ts";
 
-export interface AppendCommand {
+interface AppendCommand {
   readonly client: LogClient;
   /** The options that say where the log is, as they were given, for lines to run: " --endpoint x", or "". */
   readonly where: string;

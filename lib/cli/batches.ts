@@ -1,7 +1,7 @@
 /** Lines in batches: as many as an append takes, or fewer when no more lines come for a moment. */
 import { interruptionOf } from "./interruption.ts";
 
-export interface BatchLimits {
+interface BatchLimits {
   readonly recordsMax: number;
   /** Metered bytes: each record's bytes and `recordBytes`. A larger record makes a batch of its own. */
   readonly bytesMax: number;

@@ -20,7 +20,7 @@ export interface PlaceFlags extends DeploymentFlags {
 }
 
 /** Where a deployment on AWS is. */
-export interface DeploymentFlags {
+interface DeploymentFlags {
   readonly outputs?: string;
   readonly region?: string;
   readonly direct?: boolean;

@@ -10,7 +10,7 @@ import { inSnakeCase } from "./wire-names.ts";
 
 export type ReadFormat = "text" | "json" | "base64";
 
-export interface ReadCommand {
+interface ReadCommand {
   readonly client: LogClient;
   /** Takes what the reads cost, which is printed at the end. */
   readonly timings?: ReadTimings;

@@ -24,7 +24,7 @@ import { type Patience, retrying } from "./retry.ts";
 
 export type AppendMode = "exclusive" | "resume";
 
-export interface OrderedAppendFields extends Patience {
+interface OrderedAppendFields extends Patience {
   readonly client: LogClient;
   readonly log: string;
   readonly mode: AppendMode;

@@ -4,7 +4,7 @@ import { IncompleteReadError } from "./client-errors.ts";
 import type { Consistency, LogClient } from "./log-client.ts";
 import { type Patience, retrying } from "./retry.ts";
 
-export interface LogRange {
+interface LogRange {
   readonly log: string;
   /** The first record. */
   readonly from: number;

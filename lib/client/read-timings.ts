@@ -1,7 +1,7 @@
 /** Adds up the `Server-Timing` headers of a command's reads. */
 
 /** What bookies were asked for, over several answers. */
-export interface TimingSums {
+interface TimingSums {
   readonly answers: number;
   readonly totalMs: number;
   readonly longestMs: number;

@@ -14,7 +14,7 @@ import type { EntryHeader, SealedEntry } from "../protocol/ports.ts";
 import { damaged, unknownFormat } from "./format-errors.ts";
 import { readText, textBytes } from "./utf8-text.ts";
 
-export const ENTRY_FORMAT = 1;
+const ENTRY_FORMAT = 1;
 
 const HEADER_FIXED_BYTES = 34;
 const TENURE_BYTES_MAX = 0xffff;

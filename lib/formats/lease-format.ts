@@ -14,7 +14,7 @@ import { unknownFormat } from "./format-errors.ts";
 import { type JsonFields, type JsonObject, readObject } from "./json-fields.ts";
 import { decodeVersion, encodeVersion } from "./version-format.ts";
 
-export const LEASE_FORMAT = 1;
+const LEASE_FORMAT = 1;
 
 export function encodeLease(lease: Lease): JsonObject {
   return {
@@ -83,7 +83,7 @@ function decodeTail(fields: JsonFields): LedgerTail {
   };
 }
 
-export const OWNER_FAILURES_FORMAT = 1;
+const OWNER_FAILURES_FORMAT = 1;
 
 export function encodeOwnerFailures({ failures, firstAtMs, lastAtMs }: OwnerFailures): JsonObject {
   return { format: OWNER_FAILURES_FORMAT, failures: [...failures], firstAtMs, lastAtMs };

@@ -13,7 +13,7 @@ import { decodeEntry, encodeEntryAfter } from "./entry-format.ts";
 import { damaged, unknownFormat } from "./format-errors.ts";
 import { readText, textBytes } from "./utf8-text.ts";
 
-export const STORE_VALUE_FORMAT = 1;
+const STORE_VALUE_FORMAT = 1;
 
 const kindCodes = {
   incarnation: 0x49,

@@ -8,9 +8,9 @@ import { damaged, unknownFormat } from "./format-errors.ts";
 import { type JsonFields, type JsonObject, type JsonValue, readObject } from "./json-fields.ts";
 import { readText, textBytes } from "./utf8-text.ts";
 
-export const VERSIONED_FORMAT = 1;
+const VERSIONED_FORMAT = 1;
 
-export interface VersionedJson {
+interface VersionedJson {
   readonly version: Version;
   readonly value: unknown;
 }

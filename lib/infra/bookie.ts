@@ -22,7 +22,7 @@ import { bookieSettings } from "./region-settings.ts";
 import { RegionalFunction, seconds } from "./regional-function.ts";
 import type { Topology, TopologyBookie } from "./topology/topology.ts";
 
-export interface BookieProps {
+interface BookieProps {
   /** The auditor function, which knows the registry. */
   readonly auditor: RegionalFunction;
   readonly topology: Topology;

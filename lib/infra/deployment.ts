@@ -8,14 +8,14 @@ import { RegionStack } from "./region-stack.ts";
 import { metadataRegions } from "./topology/metadata-regions.ts";
 import type { Topology } from "./topology/topology.ts";
 
-export interface DeploymentProps {
+interface DeploymentProps {
   readonly topology: Topology;
   readonly code: FunctionCode;
   /** Absent: whichever account the credentials at deployment are of; nothing at synth depends on it. */
   readonly account?: string | undefined;
 }
 
-export interface Deployment {
+interface Deployment {
   readonly metadata: MetadataStack;
   readonly regions: ReadonlyMap<string, RegionStack>;
 }

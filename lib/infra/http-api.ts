@@ -22,7 +22,7 @@ import type { ResponseTransfer } from "../environment.ts";
 import { type HttpRoute, httpRoutes } from "./http-routes.ts";
 import type { Names } from "./names.ts";
 
-export interface HttpApiProps {
+interface HttpApiProps {
   readonly names: Names;
   readonly retentionDays: number;
   /** How it takes the answers of `read`. */

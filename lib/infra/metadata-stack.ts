@@ -8,7 +8,7 @@ import { survivableLosses } from "./topology/survivable-losses.ts";
 import type { Topology } from "./topology/topology.ts";
 import { TopologyGuard } from "./topology-guard.ts";
 
-export interface MetadataStackProps extends StackProps {
+interface MetadataStackProps extends StackProps {
   readonly topology: Topology;
   readonly names: Names;
   readonly code: FunctionCode;

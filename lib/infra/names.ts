@@ -4,7 +4,7 @@
  */
 import type { Topology, TopologyBookie } from "./topology/topology.ts";
 
-export const functionRoles = ["append", "read", "auditor"] as const;
+const functionRoles = ["append", "read", "auditor"] as const;
 /** Functions of which a region has one each. */
 export type FunctionRole = (typeof functionRoles)[number];
 

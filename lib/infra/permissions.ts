@@ -127,7 +127,7 @@ function mayInvoke(
   });
 }
 
-export function functionArn(stack: Stack, region: string, name: string): string {
+function functionArn(stack: Stack, region: string, name: string): string {
   const parts = { service: "lambda", resource: "function", resourceName: name, region };
   return Arn.format({ ...parts, arnFormat: ArnFormat.COLON_RESOURCE_NAME }, stack);
 }

@@ -18,7 +18,7 @@ import { readSettings, regionSettings } from "./region-settings.ts";
 import { RegionalFunction, type RegionalFunctionProps, seconds } from "./regional-function.ts";
 import type { Topology } from "./topology/topology.ts";
 
-export interface RegionFunctionsProps {
+interface RegionFunctionsProps {
   readonly topology: Topology;
   readonly names: Names;
   readonly code: FunctionCode;

@@ -85,7 +85,7 @@ export function bookieSettings(
   };
 }
 
-export function logLevelOf({ logLevel }: Topology): LogLevel {
+function logLevelOf({ logLevel }: Topology): LogLevel {
   const found = logLevels.find((one) => one.toLowerCase() === logLevel);
   if (found === undefined) throw new RangeError(`no log level ${logLevel}`);
   return found;

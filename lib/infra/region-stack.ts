@@ -18,7 +18,7 @@ import { RegionFunctions } from "./region-functions.ts";
 import { acknowledgeShared } from "./stack-acknowledgements.ts";
 import type { Topology, TopologyRegion } from "./topology/topology.ts";
 
-export interface RegionStackProps extends StackProps {
+interface RegionStackProps extends StackProps {
   readonly topology: Topology;
   readonly home: TopologyRegion;
   readonly names: Names;

@@ -27,9 +27,9 @@ export const countedByFunctions = [
   "unknownOutcomes",
   "callsDenied",
 ] as const;
-export type Counted = (typeof countedByFunctions)[number];
+type Counted = (typeof countedByFunctions)[number];
 
-export const METRIC_NAMESPACE = "Fenceline";
+const METRIC_NAMESPACE = "Fenceline";
 export const PERIOD = Duration.minutes(5);
 
 export function counted({ names, region }: Pick<WatchedRegion, "names" | "region">, name: Counted): Metric {

@@ -55,7 +55,7 @@ function metricOf(told: TraceEvent): string | undefined {
   return counted[told.event];
 }
 
-export const METRIC_NAMESPACE = "Fenceline";
+const METRIC_NAMESPACE = "Fenceline";
 
 export class FunctionTrace implements Trace {
   readonly logger: Logger;

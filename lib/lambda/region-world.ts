@@ -50,7 +50,7 @@ export interface RegionWorld {
 }
 
 /** Which of the deployment's functions this process is. */
-export interface FunctionIdentity {
+interface FunctionIdentity {
   readonly region: string;
   readonly stage: string;
   /** Names the process in leases, for people. */

@@ -18,12 +18,12 @@ export type Handler = (event: unknown, context: Context) => Promise<unknown>;
 export type StreamHandler = (event: unknown, stream: Writable, context: Context) => Promise<void>;
 
 /** What Lambda's own Node runtime has beside the language; others, an emulator's too, have not. */
-export interface StreamingRuntime {
+interface StreamingRuntime {
   streamifyResponse(handler: StreamHandler): Handler;
   readonly HttpResponseStream: { from(stream: Writable, head: AnswerHead): Writable };
 }
 
-export function streamingRuntime(): StreamingRuntime | undefined {
+function streamingRuntime(): StreamingRuntime | undefined {
   const { awslambda } = globalThis as unknown as { readonly awslambda?: Partial<StreamingRuntime> };
   // Libraries put things of theirs there, also where the runtime has put nothing.
   return canStream(awslambda) ? awslambda : undefined;

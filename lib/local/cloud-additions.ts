@@ -4,7 +4,7 @@ import { type BookieRecord, type CloudFile, checkRegionName, RACKS, REGIONS_MAX 
 import { LocalError, LocalNotFoundError } from "./local-error.ts";
 
 /** Each has stores of its own in this process. */
-export const BOOKIES_PER_REGION_MAX = 20;
+const BOOKIES_PER_REGION_MAX = 20;
 
 const RACK_NAME = /^[a-z0-9]{1,20}(-[a-z0-9]{1,20}){0,4}$/;
 

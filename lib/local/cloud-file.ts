@@ -49,7 +49,7 @@ export const REGION_NAMES = [
   "sa-east-1",
 ] as const;
 
-export const REGION_COUNT_DEFAULT = 3;
+const REGION_COUNT_DEFAULT = 3;
 
 export const REGIONS_MAX = REGION_NAMES.length;
 

@@ -19,7 +19,7 @@ import { startFunctions } from "./region-functions.ts";
 import type { RegionLeaseStores } from "./region-lease-stores.ts";
 import { type Gate, RegionSwitch } from "./region-switch.ts";
 
-export interface CloudRegionsFields {
+interface CloudRegionsFields {
   readonly clock: Clock;
   readonly trace: Trace;
   readonly metadata: MetadataStore;

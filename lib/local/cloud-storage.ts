@@ -36,7 +36,7 @@ export interface StorageBookie {
   readonly isKnown: boolean;
 }
 
-export interface StorageFields {
+interface StorageFields {
   readonly clock: Clock;
   /** Entry stores take as long as S3. */
   readonly wan: boolean;

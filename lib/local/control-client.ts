@@ -8,7 +8,7 @@ import { LocalError, LocalNotFoundError } from "./local-error.ts";
 const TIMEOUT_MS = 30_000;
 
 /** Bookies that were added, and the regions as they are now. */
-export interface Added {
+interface Added {
   readonly added: readonly string[];
   readonly regions: readonly RegionState[];
 }

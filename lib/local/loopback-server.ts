@@ -12,9 +12,9 @@ import { FencelineError } from "../protocol/errors.ts";
 import { LocalError } from "./local-error.ts";
 
 /** Answers a request, or says that it gets no answer: its connection is then cut. */
-export type Serve = (request: Request, incoming: IncomingMessage) => Promise<Response | "no answer">;
+type Serve = (request: Request, incoming: IncomingMessage) => Promise<Response | "no answer">;
 
-export interface LoopbackServerFields {
+interface LoopbackServerFields {
   /** What serves here, for people and in problem documents. */
   readonly name: string;
   /** 0: any free one. */

@@ -20,7 +20,7 @@ export const REPLICAS_MAX = 3;
 /** Silence of a missing majority that hangs, before the replica gives up. Below the caller's own wait. */
 const MAJORITY_WAIT_MS = 2_000;
 
-export interface MetadataReplicasFields {
+interface MetadataReplicasFields {
   /** What all replicas hold: they never diverge in this mode. */
   readonly store: MetadataStore;
   /** Regions with a replica. */

@@ -48,7 +48,7 @@ export function asSlowAsObjects(store: EntryStore, ports: { clock: Clock; random
 }
 
 /** Latency in ms at a standard normal deviate: straight lines of its logarithm between the quantiles. */
-export function latencyMs(quantiles: readonly Quantile[], deviate: number): number {
+function latencyMs(quantiles: readonly Quantile[], deviate: number): number {
   const last = quantiles.length - 2;
   const piece = quantiles.findIndex(
     (_, index) => index === last || deviate < (quantiles[index + 1]?.deviate ?? 0),

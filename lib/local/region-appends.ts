@@ -15,7 +15,7 @@ export interface Peer {
   readonly append: LogAppends;
 }
 
-export interface CloudAppendsFields {
+interface CloudAppendsFields {
   readonly peer: (region: Region) => Peer | undefined;
   /** Where the calling function runs. */
   readonly from: Region;

@@ -8,7 +8,7 @@ import type { LogAppends } from "../protocol/log/log-appends.ts";
 import type { Auditor } from "../protocol/log/upkeep/audit.ts";
 import type { RegionSwitch } from "./region-switch.ts";
 
-export interface RegionAuditsFields {
+interface RegionAuditsFields {
   readonly region: RegionSwitch;
   readonly clock: Clock;
   readonly periodMs: number;

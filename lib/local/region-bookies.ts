@@ -17,7 +17,7 @@ export interface LocalBookie {
   readonly power: RegionSwitch;
 }
 
-export interface RegionBookiesFields {
+interface RegionBookiesFields {
   /** All there are; those that are added later are found here, too. */
   readonly bookies: readonly LocalBookie[];
   /** Where the calling functions run. */

@@ -26,7 +26,7 @@ import { type LocalBookie, RegionBookies } from "./region-bookies.ts";
 import type { Gate, RegionSwitch } from "./region-switch.ts";
 
 /** What all regions' functions reach, each through its own gates. */
-export interface SharedWorld {
+interface SharedWorld {
   readonly clock: Clock;
   readonly trace: Trace;
   readonly metadata: MetadataStore;

@@ -51,7 +51,7 @@ export class Age {
 }
 
 /** Makes the error of a caller whose time is over. `timeoutMs`: how long the caller was ready to wait. */
-export type Late = (timeoutMs: number) => Error;
+type Late = (timeoutMs: number) => Error;
 
 export class Deadline {
   readonly #age: Age;

@@ -56,7 +56,7 @@ export const errorRules = {
 
 export type ErrorCode = keyof typeof errorRules;
 
-export interface ErrorFields {
+interface ErrorFields {
   /** The value given, what is allowed and what to do, or who answered what. */
   readonly message: string;
   readonly sideEffects?: SideEffects;
@@ -99,7 +99,7 @@ export function withSideEffects(cause: FencelineError, sideEffects: SideEffects)
 }
 
 /** What was under way when something was not ready. */
-export type Phase =
+type Phase =
   /** The caller's time was over before the log was found. */
   | "asking"
   /** In the queue of the log's writer. */

@@ -6,7 +6,7 @@
 import type { LogConfig } from "./items.ts";
 import { limits } from "./limits.ts";
 
-export type ConfigNumber = Exclude<keyof LogConfig, "replication" | "digest">;
+type ConfigNumber = Exclude<keyof LogConfig, "replication" | "digest">;
 
 interface ConfigNumberRow {
   /** As HTTP names it. */
@@ -24,7 +24,7 @@ interface ConfigNumberRow {
   readonly text: string;
 }
 
-export const configNumbers = {
+const configNumbers = {
   segmentBytesMax: {
     wire: "segment_bytes_max",
     min: 1_024,

@@ -176,9 +176,9 @@ export interface Versioned<T extends Item = Item> {
  */
 export type Consistency = "consistent" | "stale";
 
-export type Conflict = { readonly kind: "conflict" };
+type Conflict = { readonly kind: "conflict" };
 export type WriteAnswer = { readonly kind: "written"; readonly version: Version } | Conflict;
-export type RemoveAnswer = { readonly kind: "removed" } | Conflict;
+type RemoveAnswer = { readonly kind: "removed" } | Conflict;
 
 export interface ItemQuery {
   readonly partition: string;

@@ -85,3 +85,9 @@ export function coversEveryWriteSet(known: ReadonlySet<number>, replication: Rep
   }
   return true;
 }
+
+/** Whether the holders, members of the present ensemble, are an ack quorum but no ACK set (rule 5). */
+export function waitsForRegions(holders: readonly BookieAddress[], replication: Replication): boolean {
+  const distinct = new Set(holders.map(({ id }) => id)).size;
+  return distinct >= replication.ackQuorum && !isAckSet(holders, replication);
+}

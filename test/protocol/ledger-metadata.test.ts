@@ -116,7 +116,7 @@ describe("ensemble changes", () => {
           const legal = !members.has(bookieId(`B${name}`));
           const change = () => replaceEnsemble(ledger, at(last.firstEntry + ahead), next);
           if (!legal && last.ensemble[position]?.id !== `B${name}`) {
-            expect(change).toThrow(/M5|each bookie once/);
+            expect(change).toThrow(/LM5|each bookie once/);
             continue;
           }
           ledger = change();
@@ -148,8 +148,8 @@ describe("states", () => {
       lastEntry: -1,
       length: 0,
     });
-    expect(() => closeLedger(opened(), { lastEntry: -2 as EntryId, length: 0 })).toThrow(/M3: an end is/);
-    expect(() => closeLedger(opened(), { lastEntry: at(0), length: -1 })).toThrow(/M3: an end is/);
+    expect(() => closeLedger(opened(), { lastEntry: -2 as EntryId, length: 0 })).toThrow(/LM3: an end is/);
+    expect(() => closeLedger(opened(), { lastEntry: at(0), length: -1 })).toThrow(/LM3: an end is/);
   });
 
   test("recovery's fragments come with the close, and are checked (LM2, LM4, rule 12)", () => {
@@ -158,7 +158,7 @@ describe("states", () => {
     expect(inRecovery.fragments.length).toBe(1);
     expect(closeLedger(inRecovery, { lastEntry: at(4), length: 9 }, local).fragments.length).toBe(2);
     const bad = [...local, { firstEntry: at(3), ensemble: ensemble("B4 B1 B2") }];
-    expect(() => closeLedger(inRecovery, { lastEntry: at(4), length: 9 }, bad)).toThrow(/M2/);
+    expect(() => closeLedger(inRecovery, { lastEntry: at(4), length: 9 }, bad)).toThrow(/LM2/);
     const short = [{ firstEntry: at(0), ensemble: ensemble("B3 B1") }];
     expect(() => closeLedger(inRecovery, { lastEntry: at(4), length: 9 }, short)).toThrow(/3 bookies/);
   });

@@ -30,6 +30,7 @@ import { LedgerReader } from "../../lib/protocol/ledger/ledger-reader.ts";
 import { LedgerWriter } from "../../lib/protocol/ledger/ledger-writer.ts";
 import { recoverLedger } from "../../lib/protocol/ledger/recover-ledger.ts";
 import type { LedgerMetadata } from "../../lib/protocol/ledger-metadata.ts";
+import type { LogPorts } from "../../lib/protocol/log/log-ports.ts";
 import type { BookieAddress } from "../../lib/protocol/place.ts";
 import type {
   Bookie,
@@ -162,7 +163,7 @@ export class World {
   }
 
   /** The ports of a client of that name. */
-  ports(client: string, where = "r"): LedgerPorts {
+  ports(client: string, where = "r"): LogPorts {
     const bookies = new Map<BookieId, Bookie>();
     const ports = testPorts({
       clock: this.clock,
@@ -180,7 +181,7 @@ export class World {
       placement: inOrder,
       region: region(where),
     });
-    return this.#fields.client?.(ports, client) ?? ports;
+    return { ...ports, ...this.#fields.client?.(ports, client) };
   }
 
   /** A bookie as that client reaches it: for messages that come late, or twice. */

@@ -25,6 +25,7 @@ export interface FailuresChange {
   readonly region: Region;
   /** The region that was observed. */
   readonly owner: Region;
+  readonly before: OwnerFailures | undefined;
   readonly after: OwnerFailures;
   readonly process: SimulatedProcess;
 }
@@ -68,7 +69,7 @@ export class LeaseTable {
     if (!isExpected(before, expected)) return { kind: "conflict" };
     const version = { revision: (before?.version.revision ?? 0) + 1, token };
     this.#failures.set(owner, { failures, version });
-    this.counted({ region: this.region, owner, after: failures, process });
+    this.counted({ region: this.region, owner, before: before?.failures, after: failures, process });
     return { kind: "written", version };
   }
 }

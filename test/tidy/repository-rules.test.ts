@@ -12,6 +12,7 @@ import {
   scriptPaths,
   whereIsWhat,
 } from "./documents.ts";
+import { needlessExports } from "./needless-exports.ts";
 import { paragraphLengths } from "./paragraphs.ts";
 import { picturesInComments, picturesInDocuments } from "./pictures.ts";
 import { deadFiles, type TestOnly } from "./reachability.ts";
@@ -319,4 +320,22 @@ describe("decisions", () => {
   test("that are numbered and listed are fine", () => {
     expect(decisionNumbers(filesOf({ ...listed, "docs/adr/0001-a.md": "# 1. A" }))).toEqual([]);
   });
+});
+
+test("an export that no other file imports is refused, whatever it declares", () => {
+  const judge = (importing: string) =>
+    needlessExports([
+      {
+        path: "lib/a.ts",
+        text: "export const used = 1;\nexport interface Needless {}\nexport class Told {}",
+      },
+      { path: "test/b.test.ts", text: importing },
+    ]);
+  expect(judge('import { used, type Told } from "../lib/a.ts";')).toEqual([
+    "lib/a.ts:2: nobody imports Needless; keep it inside",
+  ]);
+  expect(judge('import { used } from "../lib/a.ts";')).toHaveLength(2);
+  expect(judge('export { used, Told, Needless as Known } from "../lib/a.ts";')).toEqual([]);
+  expect(judge('import * as a from "../lib/a.ts";')).toEqual([]);
+  expect(judge('type A = import("../lib/a.ts").Told;')).toEqual([]);
 });

@@ -1,5 +1,6 @@
 /** Purity, sizes, names and exports: each rule flags a small bad example and lets its good neighbour pass. */
 import { describe, expect, test } from "vitest";
+import { clockReadings } from "./clocks.ts";
 import { protocolPurity, silentLibrary } from "./protocol-purity.ts";
 import type { Rule } from "./repository.ts";
 import { exportShapes, fileNames } from "./shape.ts";
@@ -57,6 +58,34 @@ test("only lib/cli may name console", () => {
   ]);
   expect(judge(silentLibrary, "lib/cli/print.ts", text)).toEqual([]);
   expect(judge(silentLibrary, "lib/local/cloud.ts", "// console.log would be lost")).toEqual([]);
+});
+
+describe("clocks", () => {
+  const judged = (line: string) =>
+    clockReadings([{ path: "lib/protocol/lease.ts", text: `export const one = ${line};` }], {});
+
+  test.each([
+    "clock.monotonicMs()",
+    "clock.monotonicMs() - startedMs < 5",
+    "this.ports.clock.nowMs() - readAtMs",
+    "expiresAtMs < clock.nowMs()",
+    "performance.now() >= giveUpAtMs",
+    "Date.now() + 5",
+  ])("refuses %s", (line) => expect(judged(line)).not.toEqual([]));
+
+  test.each([
+    "{ createdAtMs: clock.nowMs() }",
+    "new Age(clock).isWithin(5)",
+    "deadline.leftMs - 5",
+    "now(1) - 2",
+  ])("passes %s", (line) => expect(judged(line)).toEqual([]));
+
+  test("a listed reader of clocks exists, and has a reason", () => {
+    const files = [{ path: "lib/a/b.ts", text: "export const one = clock.monotonicMs();" }];
+    expect(clockReadings(files, { "lib/a": "measures latency" })).toEqual([]);
+    expect(clockReadings(files, { "lib/a": " " })).toEqual(["lib/a: no reason"]);
+    expect(clockReadings(files, { "lib/a": "is a clock", "lib/gone.ts": "is a clock" })).toHaveLength(1);
+  });
 });
 
 describe("sizes", () => {

@@ -156,7 +156,7 @@ function decodeSlots(value: unknown): SlotAnswers {
 }
 
 /** The answer to a read, and nothing else (rule 21). */
-export function slotOf(answer: BookieAnswer): ReadAnswer {
+function slotOf(answer: BookieAnswer): ReadAnswer {
   if (answer.kind === "entry" || answer.kind === "tombstone" || answer.kind === "nothing") return answer;
   throw damaged("a bookie's answer", `${answer.kind} is no answer to a read`);
 }

@@ -4,7 +4,7 @@
  */
 import { FencelineError, type SideEffects } from "../../protocol/errors.ts";
 
-export interface CallFailure {
+interface CallFailure {
   /** The service's name for it, or the system's. */
   readonly name: string;
   /** HTTP status, if there was an answer. */

@@ -18,12 +18,12 @@ import type { Item, ItemKey, Version } from "../../protocol/items.ts";
 import { limits } from "../../protocol/limits.ts";
 import type { Consistency, ItemQuery, MetadataStore, Versioned, WriteAnswer } from "../../protocol/ports.ts";
 
-export interface MetadataReplica {
+interface MetadataReplica {
   readonly region: Region;
   readonly store: MetadataStore;
 }
 
-export interface DynamoDbMetadataFields {
+interface DynamoDbMetadataFields {
   /** Nearest first. In mode `home` the home is one of them. */
   readonly replicas: readonly MetadataReplica[];
   readonly mode: { readonly kind: "strong" } | { readonly kind: "home"; readonly home: Region };

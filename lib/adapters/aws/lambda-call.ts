@@ -23,7 +23,7 @@ export interface LambdaFunction {
   readonly onDenied?: (denied: CallDenied) => void;
 }
 
-export interface CallOptions {
+interface CallOptions {
   readonly signal?: CallSignal | undefined;
   /** For this call, instead of what the client waits for an answer. */
   readonly timeoutMs?: number | undefined;

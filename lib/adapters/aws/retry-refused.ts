@@ -11,7 +11,7 @@ export interface RetryPorts {
 }
 
 /** Together, with their pauses, well below what a caller waits for one call. */
-export const REFUSED_ATTEMPTS = 5;
+const REFUSED_ATTEMPTS = 5;
 const FIRST_PAUSE_MS = 20;
 
 /** Throws what the last attempt threw. A call whose effect is unknown is never repeated here. */

@@ -28,7 +28,7 @@ import { callFailure, unansweredCall } from "./call-failure.ts";
 import { pauseAfter, type RetryPorts } from "./retry-refused.ts";
 import { listKeys } from "./s3-listing.ts";
 
-export interface S3EntryStoreFields extends RetryPorts {
+interface S3EntryStoreFields extends RetryPorts {
   /** Its clients' own retries off: `maxAttempts: 1` (SES2). */
   readonly client: S3Client;
   readonly bucket: string;

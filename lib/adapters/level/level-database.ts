@@ -14,7 +14,7 @@ import { FencelineError, type SideEffects, unavailable } from "../../protocol/er
 /** Keys are ASCII strings, which sort alike everywhere; values are bytes. */
 export type LevelDatabase = ClassicLevel<string, Uint8Array>;
 
-export type StoreKind = "entry-store" | "metadata-store" | "lease-store";
+type StoreKind = "entry-store" | "metadata-store" | "lease-store";
 
 /** Sorts before every key of every store. */
 const KIND_KEY = "!fenceline";

@@ -19,12 +19,12 @@ const BATCH_DECISIONS_MAX = 256;
 const BATCH_BYTES_MAX = 8 * 1024 * 1024;
 
 /** What becomes of the key. `keep` writes nothing. */
-export type Change =
+type Change =
   | { readonly kind: "put"; readonly value: Uint8Array }
   | { readonly kind: "delete" }
   | { readonly kind: "keep" };
 
-export interface Decision<T> {
+interface Decision<T> {
   readonly change: Change;
   readonly answer: T;
 }

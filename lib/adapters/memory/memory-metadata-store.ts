@@ -12,7 +12,7 @@ import { SortedMap } from "./sorted-map.ts";
 import { type Cell, matches, nextCell } from "./versioned-cell.ts";
 
 /** A replica that lags, item by item. */
-export interface StaleReads {
+interface StaleReads {
   /** Earlier states kept of each item, "not there" being one of them. */
   readonly statesMax: number;
   /** How many states back this stale read of the item looks: from 0, the newest, to `kept`. */

@@ -2,7 +2,7 @@
  * A map of strings that can also be walked in key order, by code unit. Keys are sorted when somebody walks,
  * not when they are set: most stores are written far more often than listed.
  */
-export interface Range {
+interface Range {
   /** Keys >= this one. */
   readonly from?: string;
   /** Keys > this one. */

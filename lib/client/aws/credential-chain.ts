@@ -4,7 +4,7 @@
  */
 import { LambdaClient } from "@aws-sdk/client-lambda";
 
-export interface AwsCredentials {
+interface AwsCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string;

@@ -5,14 +5,14 @@
 import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import type { HttpRequest, SendHttp } from "../http-words.ts";
 
-export interface DirectFields {
+interface DirectFields {
   readonly region: string;
   /** The region's functions: what reads is served by one, what writes by the other. */
   readonly functions: { readonly append: string; readonly read: string };
 }
 
 /** Lambda refused or its function broke: what was asked for may have happened. */
-export class DirectInvokeError extends Error {
+class DirectInvokeError extends Error {
   override readonly name = "DirectInvokeError";
 }
 

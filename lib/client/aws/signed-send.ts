@@ -5,7 +5,7 @@ import { NotSentError } from "../client-errors.ts";
 import type { SendHttp } from "../http-words.ts";
 import type { CredentialSource } from "./credential-chain.ts";
 
-export interface SigningFields {
+interface SigningFields {
   readonly region: string;
   readonly credentials: CredentialSource;
 }
@@ -14,7 +14,7 @@ export interface SigningFields {
 const SERVICE = "execute-api";
 
 /** Signed for a region that the address is not in: AWS would refuse it as forged, so it is not sent. */
-export class WrongRegionError extends NotSentError {
+class WrongRegionError extends NotSentError {
   override readonly name = "WrongRegionError";
 }
 

@@ -4,7 +4,7 @@ import { SMALL_BYTES } from "../topology/storage-class.ts";
 import { prices } from "./prices.ts";
 
 /** Requests of one append to a log that this region owns, its segment open and its lease free. */
-export interface AppendRequests {
+interface AppendRequests {
   readonly leaseReads: number;
   readonly leaseWrites: number;
   readonly metadataReads: number;

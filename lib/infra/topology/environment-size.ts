@@ -8,7 +8,7 @@ import type { Topology } from "./topology.ts";
 /** Lambda takes no more of a function's variables, names and values together. */
 const ENVIRONMENT_BYTES_MAX = 4_096;
 
-export interface EnvironmentSize {
+interface EnvironmentSize {
   readonly bookies: number;
   readonly fits: boolean;
   readonly words: string;

@@ -9,7 +9,7 @@ export const regionSets: readonly (readonly string[])[] = [
   ["ap-northeast-1", "ap-northeast-2", "ap-northeast-3"],
 ];
 
-export interface StrongReplicas {
+interface StrongReplicas {
   readonly replicas: readonly string[];
   readonly witness?: string | undefined;
 }

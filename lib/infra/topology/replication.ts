@@ -2,7 +2,7 @@
 import { presets } from "../../api/log-config.ts";
 import type { Topology, TopologyPreset } from "./topology.ts";
 
-export type ReplicationSizes = Exclude<TopologyPreset, string>;
+type ReplicationSizes = Exclude<TopologyPreset, string>;
 
 /** Two bookies of one region: it outlives a bookie and no region. For a first region alone. */
 const singleRegion: ReplicationSizes = { ensembleSize: 2, writeQuorum: 2, ackQuorum: 2, minRegions: 1 };

@@ -3,7 +3,7 @@ import { admitPlan } from "../../protocol/placement/what-if.ts";
 import { replicationOf } from "./replication.ts";
 import type { Topology, TopologyPreset } from "./topology.ts";
 
-export interface SurvivableLosses {
+interface SurvivableLosses {
   readonly preset: string;
   /** Regions, any of them, that may be lost at once while appends and reads go on. */
   readonly regions: number;

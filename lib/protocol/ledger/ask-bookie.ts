@@ -15,7 +15,7 @@ export interface Unknown {
   readonly reason: string;
 }
 
-export interface Question<T> {
+interface Question<T> {
   readonly ledgerId: LedgerId;
   readonly bookie: BookieAddress;
   /** What is asked, for traces: "add 12". */

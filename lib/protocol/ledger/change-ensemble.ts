@@ -22,7 +22,7 @@ import { judgeReplacement } from "./judge-replacement.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { knownBookies } from "./new-copies.ts";
 
-export interface EnsembleChange {
+interface EnsembleChange {
   readonly ledger: Versioned<OpenLedger>;
   readonly lastAddConfirmed: EntryId;
   /** Every entry that was sent and is not acknowledged. */
@@ -30,7 +30,7 @@ export interface EnsembleChange {
   readonly failedPositions: readonly number[];
 }
 
-export type EnsembleChangeAnswer =
+type EnsembleChangeAnswer =
   | {
       readonly kind: "changed";
       readonly ledger: Versioned<OpenLedger>;

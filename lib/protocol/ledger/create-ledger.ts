@@ -16,7 +16,7 @@ import { updateItem } from "../update-item.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { knownBookies } from "./new-copies.ts";
 
-export interface CreateLedgerRequest {
+interface CreateLedgerRequest {
   readonly replication: Replication;
   readonly digest: LedgerDigest;
   readonly origin?: LedgerOrigin;

@@ -16,7 +16,7 @@ import { askBookie, entryCall, type Unknown } from "./ask-bookie.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { recoverLedger } from "./recover-ledger.ts";
 
-export interface EntryInDoubt {
+interface EntryInDoubt {
   readonly entryId: EntryId;
   readonly payload: Uint8Array;
 }

@@ -8,7 +8,7 @@ import type { PlacementAnswer } from "../placement/placement.ts";
 import type { Fragment, Replication } from "../replication.ts";
 import { isAckSet, writeSet } from "../write-set.ts";
 
-export interface Replaced {
+interface Replaced {
   readonly before: Fragment["ensemble"];
   readonly replication: Replication;
   /** Bookies that must not come in: they left the ledger (rule 7), or have just failed. */

@@ -10,10 +10,9 @@ import { type EntryId, nextEntry, type Region } from "../ids.ts";
 import type { OpenLedger } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
-import { waitsForRegions } from "../placement/ack-regions.ts";
 import type { SealedEntry, Trace } from "../ports.ts";
 import type { Fragment, Replication } from "../replication.ts";
-import { isAckSet, memberAt, writeSetPositions } from "../write-set.ts";
+import { isAckSet, memberAt, waitsForRegions, writeSetPositions } from "../write-set.ts";
 
 export interface AddedEntry {
   readonly entryId: EntryId;

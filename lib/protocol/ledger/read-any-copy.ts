@@ -15,12 +15,12 @@ import { speculativeRead } from "../reads/speculative-read.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { readCall } from "./read-call.ts";
 
-export type AnyCopy =
+type AnyCopy =
   | { readonly kind: "entry"; readonly entry: SealedEntry }
   | { readonly kind: "none"; readonly verdicts: readonly BookieVerdict[] };
 
 /** What reads of one ledger share. */
-export interface ReadBatch {
+interface ReadBatch {
   /** Sends hedges to one replica together. */
   readonly hedges?: GatheredReads;
   readonly cost?: ReadCounters | undefined;

@@ -19,7 +19,7 @@ import { ackSetFirst, isAckSet, provesAbsence, writeSet } from "../write-set.ts"
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { readCall } from "./read-call.ts";
 
-export type TailSlot =
+type TailSlot =
   /** T2's half: Originals of the entry were read from an ACK set. */
   | { readonly kind: "on-ack-set"; readonly entry: SealedEntry }
   /** A negative quorum of `nothing`: the slots' half of rule 14. */

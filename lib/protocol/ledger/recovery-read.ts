@@ -21,7 +21,7 @@ import { provesAbsence, writeSet } from "../write-set.ts";
 import { askBookie, entryCall } from "./ask-bookie.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 
-export type RecoveryDecision =
+type RecoveryDecision =
   | { readonly kind: "found"; readonly entry: SealedEntry }
   | { readonly kind: "absent" }
   | { readonly kind: "undecided"; readonly verdicts: readonly BookieVerdict[] };

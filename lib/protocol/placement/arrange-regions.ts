@@ -17,7 +17,7 @@ import { isLegalRing, type Ring, UNPLACED, UNRESOLVED } from "./ring-windows.ts"
 import { type RegionShares, sectorRing, sectorsMax } from "./sector-ring.ts";
 
 /** Steps of one search: tens of ms at most, on a path that ordinary topologies never take. */
-export const searchStepsMax = 20_000;
+const searchStepsMax = 20_000;
 
 export type Arrangement =
   | { readonly kind: "ring"; readonly ring: Ring; readonly shares: RegionShares }

@@ -15,9 +15,9 @@ import { writeSetPositions } from "../write-set.ts";
 import { isKnownRegion } from "./known-region.ts";
 import type { RegionCount } from "./placement.ts";
 
-export type EnsembleCheck = { readonly kind: "legal" } | IllegalEnsemble;
+type EnsembleCheck = { readonly kind: "legal" } | IllegalEnsemble;
 
-export interface IllegalEnsemble {
+interface IllegalEnsemble {
   readonly kind: "illegal";
   readonly reason: string;
   /** The first write set that breaks CK1; absent if CK2 is broken. */

@@ -6,6 +6,9 @@
  * PE2 Counts over regions, and over racks within a region, are max-min fair. What cannot be even goes to the
  *     writer's own region, then to regions, racks and bookies in the ledger's turn.
  * PE3 Quarantined bookies are members only where none of those that are could be left out.
+ * RO1 Counts by rack are as even as the racks' bookies allow (RCT2).
+ * RO2 Copies that follow each other, the last and the first too, stand in different racks wherever the counts
+ *     permit it at all, that is, wherever no rack has more than half of the copies.
  */
 import { assert, present } from "../assert.ts";
 import type { BookieId, Region } from "../ids.ts";
@@ -14,23 +17,23 @@ import type { Replication } from "../replication.ts";
 import { type Arrangement, arrangeRegions } from "./arrange-regions.ts";
 import { checkEnsemble } from "./check-ensemble.ts";
 import { UNKNOWN_REGION } from "./known-region.ts";
-import { fewestQuarantined } from "./last-resort.ts";
 import { LedgerTurn } from "./ledger-turn.ts";
 import type { EnsembleRequest, PlacementRefusal, RegionCount } from "./placement.ts";
-import { rackOrder } from "./rack-order.ts";
+import { waterFill } from "./region-counts.ts";
 import { UNRESOLVED } from "./ring-windows.ts";
 import {
   countByRegion,
   describeCounts,
+  fewestQuarantined,
   poolByRegion,
   type RegionPool,
   regionsInTurn,
   usableBookies,
 } from "./usable-bookies.ts";
 
-export type EnsembleAnswer = PlacedEnsemble | PlacementRefusal;
+type EnsembleAnswer = PlacedEnsemble | PlacementRefusal;
 
-export interface PlacedEnsemble {
+interface PlacedEnsemble {
   readonly kind: "ensemble";
   readonly ensemble: readonly BookieAddress[];
   readonly regionCounts: readonly RegionCount[];
@@ -116,4 +119,40 @@ function refusal(
     "not-found": "was not found",
   }[arrangement.kind];
   return { kind: "refused", reason: `${wanted} ${why} (usable: ${describeCounts(usable)})`, usable };
+}
+
+/**
+ * Racks of one region's copies, in the order in which these copies follow each other around the ring.
+ *
+ * The index of the rack for each of `copies` copies. `usable` counts bookies by rack, in order of preference;
+ * together they have as many as there are copies.
+ */
+export function rackOrder(usable: readonly number[], copies: number): number[] {
+  const left = present(waterFill(copies, usable), `${copies} copies fit into racks of ${usable.join(", ")}`);
+  const order: number[] = [];
+  const used = left.map(() => -1);
+  while (order.length < copies) {
+    const next = nextRack(left, used, order);
+    left[next] = (left[next] ?? 0) - 1;
+    used[next] = order.length;
+    order.push(next);
+  }
+  return order;
+}
+
+/**
+ * Another rack than the last, and of those one with the most copies left, so that no rack is left over to
+ * follow itself. Among equals the very first rack, lest it also come last; then the one not used for longest.
+ */
+function nextRack(left: readonly number[], used: readonly number[], order: readonly number[]): number {
+  const last = order.at(-1);
+  const open = [...left.keys()].filter((rack) => (left[rack] ?? 0) > 0);
+  const others = open.filter((rack) => rack !== last);
+  const rank = (rack: number) => [left[rack] ?? 0, rack === order[0] ? 1 : 0, -(used[rack] ?? 0)] as const;
+  const ranked = (others.length > 0 ? others : open).sort((one, other) => {
+    const [ofOne, ofOther] = [rank(one), rank(other)];
+    const differing = ofOne.findIndex((value, index) => value !== ofOther[index]);
+    return differing < 0 ? 0 : (ofOther[differing] ?? 0) - (ofOne[differing] ?? 0);
+  });
+  return present(ranked[0], "racks hold as many copies as are asked for");
 }

@@ -119,7 +119,7 @@ export class Registry implements Topology {
   }
 }
 
-export interface RegistryItems {
+interface RegistryItems {
   /** Regions of which something was ever said. */
   readonly regions: readonly RegionItem[];
   readonly bookies: readonly BookieItem[];

@@ -12,7 +12,6 @@ import type { BookieId, Region } from "../ids.ts";
 import type { BookieAddress, Place } from "../place.ts";
 import { checkEnsemble } from "./check-ensemble.ts";
 import { isKnownRegion, UNKNOWN_REGION } from "./known-region.ts";
-import { fewestQuarantined } from "./last-resort.ts";
 import { LedgerTurn } from "./ledger-turn.ts";
 import type { PlacementAnswer, PlacementRefusal, ReplacementRequest } from "./placement.ts";
 import { replaceRegions } from "./replacement-regions.ts";
@@ -20,6 +19,7 @@ import { type ReplacedRegions, UNRESOLVED } from "./ring-windows.ts";
 import {
   countByRegion,
   describeCounts,
+  fewestQuarantined,
   poolByRegion,
   type RegionPool,
   regionsInTurn,

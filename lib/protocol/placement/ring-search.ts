@@ -25,7 +25,7 @@ export interface Effort {
   steps: number;
 }
 
-export interface RingSearch {
+interface RingSearch {
   /** UNPLACED where a region is wanted. */
   readonly ring: Ring;
   readonly replication: Replication;

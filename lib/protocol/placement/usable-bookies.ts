@@ -5,14 +5,16 @@
  *     regions.
  * UB2 A bookie that is named twice counts once.
  * UB3 Quarantined ones are kept apart: they come in only where there is no answer without them.
+ * LS1 Another bookie to choose from never makes an answer impossible. So what is left in the answer is
+ *     needed, given the rest of the answer.
  */
 import type { BookieId, Region } from "../ids.ts";
 import type { BookieAddress } from "../place.ts";
 import { isKnownRegion, UNKNOWN_REGION } from "./known-region.ts";
 import type { LedgerTurn } from "./ledger-turn.ts";
-import type { EnsembleRequest, RegionCount } from "./placement.ts";
+import type { EnsembleRequest, PlacementAnswer, RegionCount } from "./placement.ts";
 
-export interface UsableBookies {
+interface UsableBookies {
   readonly sound: readonly BookieAddress[];
   readonly quarantined: readonly BookieAddress[];
 }
@@ -83,4 +85,28 @@ export function countByRegion(bookies: readonly BookieAddress[]): RegionCount[] 
 /** Such as "us-east-1: 2, us-west-2: 1". */
 export function describeCounts(counts: readonly RegionCount[]): string {
   return counts.map(({ region, bookies }) => `${region}: ${bookies}`).join(", ") || "none";
+}
+
+/**
+ * Quarantined bookies as a last resort: first without any, then with all, and then each that was used is
+ * tried to be left out after all.
+ */
+export function fewestQuarantined(
+  usable: UsableBookies,
+  choose: (bookies: readonly BookieAddress[]) => PlacementAnswer,
+): PlacementAnswer {
+  let answer = choose(usable.sound);
+  if (answer.kind === "ensemble" || usable.quarantined.length === 0) return answer;
+  answer = choose([...usable.sound, ...usable.quarantined]);
+  const needed = new Set<BookieId>();
+  while (answer.kind === "ensemble") {
+    const members = new Set(answer.ensemble.map(({ id }) => id));
+    const used = usable.quarantined.filter(({ id }) => members.has(id));
+    const doubtful = used.find(({ id }) => !needed.has(id));
+    if (doubtful === undefined) break;
+    const without = choose([...usable.sound, ...used.filter((bookie) => bookie !== doubtful)]);
+    if (without.kind === "ensemble") answer = without;
+    else needed.add(doubtful.id);
+  }
+  return answer;
 }

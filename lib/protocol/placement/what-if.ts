@@ -15,7 +15,7 @@ export interface PlannedRegion {
   readonly racks: number;
 }
 
-export interface PlannedWriteSet {
+interface PlannedWriteSet {
   /** The first entry that goes to it; so do those that follow by ensembleSize. */
   readonly firstEntry: number;
   readonly members: readonly BookieAddress[];

@@ -6,7 +6,7 @@
  * And each request gets the time that one usually takes before the next is sent: what stalls them all for a
  * moment is not to be answered by all of them at once.
  */
-import type { Survival } from "./latency-sketch.ts";
+import type { Survival } from "./class-latency.ts";
 import { readLimits } from "./read-limits.ts";
 
 export interface Step {

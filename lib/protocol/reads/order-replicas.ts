@@ -10,9 +10,9 @@
  * them falls behind the next class only when its predicted latency exceeds that class's. A whole class is
  * passed over only when its median is really worse. Ranks 2 and 3 go to no suspect while anyone else is left.
  */
-import type { BookieAddress, DistanceClass } from "../place.ts";
+import type { Region } from "../ids.ts";
+import type { BookieAddress, DistanceClass, Place } from "../place.ts";
 import { type Random, shuffled } from "../random.ts";
-import { distanceClass, distanceRank, type ReaderPlace, sameRack } from "./distance.ts";
 import { readLimits } from "./read-limits.ts";
 
 /** What is known of a distance class. */
@@ -235,4 +235,26 @@ function inTurn(classes: readonly Replica[][]): Replica[] {
     order.push(...classes.flatMap((members) => members[turn] ?? []));
   }
   return order;
+}
+
+/** Where the reader runs, as far as it knows: a function knows its region, seldom its rack. */
+export interface ReaderPlace {
+  readonly region?: Region;
+  readonly rack?: string;
+}
+
+export function distanceClass(reader: ReaderPlace, place: Place): DistanceClass {
+  if (place.region !== reader.region) return `region ${place.region}`;
+  return place.rack === reader.rack ? "same-rack" : "same-region";
+}
+
+/** 0 and 1 within the reader's region, 2 for every other region; those are told apart by latency. */
+export function distanceRank(distance: DistanceClass): number {
+  if (distance === "same-rack") return 0;
+  return distance === "same-region" ? 1 : 2;
+}
+
+/** A rack is known by its name within its region. */
+function sameRack(one: Place, other: Place): boolean {
+  return one.region === other.region && one.rack === other.rack;
 }

@@ -15,17 +15,22 @@ import type { BookieId } from "../ids.ts";
 import type { BookieAddress, DistanceClass } from "../place.ts";
 import type { Random } from "../random.ts";
 import { type BookieHealth, BookieHealths } from "./bookie-health.ts";
-import type { CallKind } from "./call-kind.ts";
-import { ClassLatency } from "./class-latency.ts";
-import { distanceClass, distanceRank, type ReaderPlace } from "./distance.ts";
+import { type CallKind, ClassLatency } from "./class-latency.ts";
 import { hedgeDelays } from "./hedge-delays.ts";
-import { orderReplicas, type ReaderView, type ReplicaOrder } from "./order-replicas.ts";
+import {
+  distanceClass,
+  distanceRank,
+  orderReplicas,
+  type ReaderPlace,
+  type ReaderView,
+  type ReplicaOrder,
+} from "./order-replicas.ts";
 import { ReadAttempt } from "./read-attempt.ts";
 import { ReadCounters } from "./read-counters.ts";
 import { readLimits } from "./read-limits.ts";
 import { hedgeBucket, retryBucket, type TokenBucket } from "./token-bucket.ts";
 
-export interface ReadPolicyPorts {
+interface ReadPolicyPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly place: ReaderPlace;

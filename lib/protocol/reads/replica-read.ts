@@ -2,7 +2,7 @@
 import type { CallAbort, CallSignal } from "../call-abort.ts";
 import type { BookieVerdict, BookieWord } from "../errors.ts";
 import type { BookieAddress } from "../place.ts";
-import type { CallKind } from "./call-kind.ts";
+import type { CallKind } from "./class-latency.ts";
 import type { Lane, ReadCounters, ReadFacts } from "./read-counters.ts";
 import type { Probe, ReadPolicy } from "./read-policy.ts";
 

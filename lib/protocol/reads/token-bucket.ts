@@ -5,7 +5,7 @@
 import type { Clock } from "../clock.ts";
 import { readLimits } from "./read-limits.ts";
 
-export interface Earnings {
+interface Earnings {
   /** Tokens a read. */
   readonly perRead: number;
   /** Tokens a second. */

@@ -198,7 +198,7 @@ describe("F5, LC2: what Lambda says in the function's place", () => {
   });
 });
 
-describe("what a region says of itself (O1, F2)", () => {
+describe("what a region says of itself (OF1, F2)", () => {
   it("a question is waited for longer than its asker waits: a late answer is a sign of life", async () => {
     const waits: unknown[] = [];
     const client = lambdaClient(WEST, FORWARD_WAITS, new ScriptedService(inOrder(json({}))).config);

@@ -2,8 +2,8 @@
  * The ack-time check never binds on ensembles that the checker accepts, and does on others.
  */
 import { expect, test } from "vitest";
-import { waitsForRegions } from "../../../lib/protocol/placement/ack-regions.ts";
 import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts";
+import { waitsForRegions } from "../../../lib/protocol/write-set.ts";
 import { bookie, replication } from "./topologies.ts";
 
 const ring = (letters: string) => [...letters].map((letter, index) => bookie(`${letter}.${index}`, letter));

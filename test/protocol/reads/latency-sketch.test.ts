@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { LatencySketch } from "../../../lib/protocol/reads/latency-sketch.ts";
+import { LatencySketch } from "../../../lib/protocol/reads/class-latency.ts";
 import { readLimits } from "../../../lib/protocol/reads/read-limits.ts";
 import { SeededRandom } from "../../sim/seeded-random.ts";
 

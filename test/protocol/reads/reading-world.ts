@@ -3,7 +3,7 @@
 import type { CallSignal } from "../../../lib/protocol/call-abort.ts";
 import { bookieId, region } from "../../../lib/protocol/ids.ts";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";
-import type { ReaderPlace } from "../../../lib/protocol/reads/distance.ts";
+import type { ReaderPlace } from "../../../lib/protocol/reads/order-replicas.ts";
 import { ReadPolicy } from "../../../lib/protocol/reads/read-policy.ts";
 import type { Judgement } from "../../../lib/protocol/reads/replica-read.ts";
 import { type SpeculativeAnswer, speculativeRead } from "../../../lib/protocol/reads/speculative-read.ts";

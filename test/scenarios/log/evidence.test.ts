@@ -212,13 +212,23 @@ test("the next log of a silent region is taken over without counting anew", asyn
 
 test("OF2: one log's appends that fail at its owner, while that answers questions, move no log", async () => {
   const { w } = await ownedByEast();
-  const q = w.client("Q", "west");
-  expect(await q.append("b")).toEqual(["at 1"]);
-  w.faults.fail({ client: "Q", port: "region", call: "append" }, "before", 40);
-  for (let round = 0; round < 10; round++) {
-    await q.append("x", "y", "z");
-    await w.run(Promise.all([q.sending("x"), q.sending("y"), q.sending("z")]));
-    await w.world.clock.advance(limits.ownerSilenceMs / 2);
+  const { clock } = w.world;
+  const [q, r] = [w.client("Q", "west"), w.client("R", "west")];
+  for (const client of [q, r]) expect((await client.append("b"))[0]).toMatch(/^at /);
+  await clock.advance(limits.ownerGuardMs);
+  for (let round = 0; round < 5; round++) {
+    // All are on their way when the owner's function dies of the first, and of each of the others.
+    const times = 2 * limits.ownerFailuresMin;
+    const held = w.faults.hold({ client: "Q", port: "region", call: "append" }, "before", times);
+    const lost: Promise<unknown>[] = [];
+    for (let time = 0; time < times; time++) {
+      lost.push(q.sending("lost"));
+      await clock.advance(limits.ownerWatchMs / 10);
+    }
+    held.lose();
+    await w.run(Promise.all(lost));
+    await clock.advance(limits.ownerSilenceMs / 2);
+    for (const client of [q, r]) expect((await client.append("b"))[0]).toMatch(/^at /);
   }
   expect(new Set(await owners(w))).toEqual(new Set(["east"]));
 });

@@ -143,7 +143,7 @@ describe("forwarding", () => {
 });
 
 describe("takeover", () => {
-  test("O1: 'too much to do' is an answer, also while no question is answered", async () => {
+  test("OF1: 'too much to do' is an answer, also while no question is answered", async () => {
     const { w, p, q } = await ownedByEast();
     expect(await q.append("b")).toEqual(["at 1"]);
     const append = p.appends.append.bind(p.appends);

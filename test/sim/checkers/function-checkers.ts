@@ -1,6 +1,7 @@
 /** The checkers of what regions' functions promise beside what every log does. */
 import { auditsLeaveAlone } from "./audits-leave-alone.ts";
 import type { Checker } from "./checker.ts";
+import { failuresCountedSparingly } from "./failures-counted-sparingly.ts";
 import { forwardedOnce } from "./forwarded-once.ts";
 import { leasesTellTails } from "./leases-tell-tails.ts";
 import { livesOfLogs } from "./lives-of-logs.ts";
@@ -19,6 +20,7 @@ export const functionCheckers: readonly Checker[] = [
   oneOwner,
   forwardedOnce,
   takeoversOnEvidence,
+  failuresCountedSparingly,
   warmAppendsAskNothing,
   positionsTold,
   livesOfLogs,

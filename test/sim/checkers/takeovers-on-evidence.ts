@@ -1,13 +1,14 @@
 /**
- * A region's function takes a log over from another region only if that one left it without answers, several
- * times over a stretch of time, or said that it cannot own logs. A refusal and "too much to do" are answers; one
- * that comes when nobody waits for it any more is none. An owner may also hand a log over, and operators may have
- * given its region up. (Old-style writers know no other region and are left out.)
+ * A region's function takes a log over from another region only if that region left questions of the taker's
+ * region without answers, enough of them in a stretch of time and one of the taker's own among them, whichever
+ * log they were about; or if it said that it cannot own logs. Nothing else is silence: a refusal and "too much
+ * to do" are answers, and an append that failed or was slow says nothing. An answer that comes when its asker
+ * waits no more is none. An owner may also hand a log over, and operators may have given its region up.
+ * (Old-style writers know no other region and are left out.)
  */
 import type { LedgerId, Region } from "../../../lib/protocol/ids.ts";
 import { regionKey } from "../../../lib/protocol/items.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
-import { ownerLimits } from "../../../lib/protocol/log/ownership/owner-limits.ts";
 import { chainBefore } from "../chain-before.ts";
 import type { RegionCall } from "../observations.ts";
 import type { SimulatedProcess } from "../simulated-process.ts";
@@ -17,15 +18,9 @@ import type { Checker } from "./checker.ts";
 /** Evidence may be as old as an append can take that began on it, and waited for a lease. */
 const EVIDENCE_MS = 2 * limits.appendDeadlineMs;
 
-const patienceMs = {
-  canOwn: limits.ownerAskTimeoutMs,
-  append: limits.appendDeadlineMs,
-  ask: ownerLimits.transferTimeoutMs,
-};
-
 /** What one region heard of another. */
 interface Heard {
-  /** Times of calls of which no answer has come yet. */
+  /** When questions were asked of which no answer has come yet. */
   readonly silent: Map<RegionCall, number>;
   cannotOwnAtMs: number;
   /** The last time that its silence was evidence. */
@@ -50,12 +45,13 @@ export const takeoversOnEvidence: Checker = {
     const handedOverAtMs = new Map<Region, number>();
     const givenUpAtMs = new Map<Region, number>();
     /** At the election itself: whoever won it may freeze before it tells, and tell an hour later. */
-    const hasReason = (by: Region, from: Region): boolean => {
+    const hasReason = (by: Region, from: Region, taker: SimulatedProcess | undefined): boolean => {
       const heard = heardOf(by, from);
+      const silentAtMs = hasAskedItself(heard, taker) ? heard.silentAtMs : Number.NEGATIVE_INFINITY;
       const never = Number.NEGATIVE_INFINITY;
       const handedOver = handedOverAtMs.get(by) ?? never;
       const givenUp = givenUpAtMs.get(from) ?? never;
-      const lastAtMs = Math.max(heard.cannotOwnAtMs, heard.silentAtMs, handedOver, givenUp);
+      const lastAtMs = Math.max(heard.cannotOwnAtMs, silentAtMs, handedOver, givenUp);
       return world.scheduler.nowMs - lastAtMs <= EVIDENCE_MS || !isAccepting(world, from);
     };
     return {
@@ -67,7 +63,7 @@ export const takeoversOnEvidence: Checker = {
         const before = chainBefore(world, change);
         if (before?.item.kind !== "segment") return;
         const { ownerRegion } = before.item;
-        if (ownerRegion !== item.ownerRegion && !hasReason(item.ownerRegion, ownerRegion)) {
+        if (ownerRegion !== item.ownerRegion && !hasReason(item.ownerRegion, ownerRegion, change.process)) {
           takenFrom.set(item.ledgerId, ownerRegion);
         }
       },
@@ -77,11 +73,11 @@ export const takeoversOnEvidence: Checker = {
         if (call.asked?.kind === "hand-over") handedOverAtMs.set(call.asked.to, nowMs);
         if (call.asked?.kind === "take-over") handedOverAtMs.set(call.to, nowMs);
         if (answer === undefined) {
-          heard.silent.set(call, nowMs);
+          if (call.what === "canOwn") heard.silent.set(call, nowMs);
           if (isSilence(heard, nowMs)) heard.silentAtMs = nowMs;
           return;
         }
-        if (nowMs - (heard.silent.get(call) ?? nowMs) < patienceMs[call.what]) heard.silent.delete(call);
+        if (nowMs - (heard.silent.get(call) ?? nowMs) < limits.ownerAskTimeoutMs) heard.silent.delete(call);
         if (saysCannotOwn(answer)) heard.cannotOwnAtMs = nowMs;
       },
       emitted(event, process) {
@@ -106,6 +102,10 @@ function isAccepting({ table }: World, region: Region): boolean {
 function isSilence({ silent }: Heard, nowMs: number): boolean {
   for (const [call, atMs] of silent) if (nowMs - atMs > EVIDENCE_MS) silent.delete(call);
   return silent.size >= limits.ownerFailuresMin;
+}
+
+function hasAskedItself({ silent }: Heard, taker: SimulatedProcess | undefined): boolean {
+  return [...silent.keys()].some(({ process }) => process === taker);
 }
 
 function saysCannotOwn(answer: unknown): boolean {

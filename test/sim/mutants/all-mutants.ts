@@ -10,6 +10,7 @@ import { ownerMutants } from "./owner-mutants.ts";
 import { placementMutants } from "./placement-mutants.ts";
 import { readerMutants } from "./reader-mutants.ts";
 import { recoveryMutants } from "./recovery-mutants.ts";
+import { senderMutants } from "./sender-mutants.ts";
 import { testedMutants, uncaughtMutants } from "./tested-mutants.ts";
 import { upkeepMutants } from "./upkeep-mutants.ts";
 import { writerMutants } from "./writer-mutants.ts";
@@ -24,6 +25,7 @@ export const allMutants: readonly Mutant[] = [
   ...logMutants,
   ...leaseMutants,
   ...ownerMutants,
+  ...senderMutants,
   ...lifeMutants,
   ...upkeepMutants,
   ...placementMutants,

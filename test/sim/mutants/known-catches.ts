@@ -86,6 +86,8 @@ export const knownCatches: Readonly<Record<string, number>> = {
   "a-forwarded-append-is-forwarded-again": 4,
   "too-many-requests-taken-for-death": 79,
   "silence-does-not-grow-old": 351,
+  "takes-over-on-what-others-counted": 133,
+  "every-failure-is-written": 5,
   "producer-state-is-not-carried-over": 1,
   "the-last-entrys-producers-are-forgotten": 4,
   "no-check-after-an-election": 60,
@@ -115,4 +117,7 @@ export const knownCatches: Readonly<Record<string, number>> = {
   "copies-go-to-the-first-positions": 4,
   "draining-regions-take-copies": 23,
   "read-only-bookies-take-copies": 7,
+  "condition-before-sender": 11,
+  "failed-condition-is-noted-as-sent": 1,
+  "sealed-log-is-judged-without-its-table": 5,
 };

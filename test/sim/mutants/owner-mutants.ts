@@ -46,6 +46,24 @@ if (error?.code === "over_capacity") throw unavailable("too many requests", "non
     profiles: ["owners"],
   },
   {
+    name: "takes-over-on-what-others-counted",
+    breaks: "OF1: one of the failures is the taker's own",
+    patches: [
+      {
+        in: "OwnerFailureDetector.isSilent",
+        from: "if (this.#of(region).failed?.isWithin(limits.ownerFailureGapMaxMs) !== true) return false;",
+        to: "",
+      },
+    ],
+    profiles: OWNERS,
+  },
+  {
+    name: "every-failure-is-written",
+    breaks: "OF3: what says silent already is written again only to stay fresh",
+    patches: [{ in: "withFailure", from: "nowMs - saturatedAtMs < limits.ownerSilenceMs", to: "nowMs < 0" }],
+    profiles: OWNERS,
+  },
+  {
     name: "producer-state-is-not-carried-over",
     breaks: "a producer's batches survive takeover and hand-off",
     patches: [

@@ -50,6 +50,21 @@ export const testedMutants: readonly TestedMutant[] = [
     },
   },
   {
+    name: "an-answer-removes-no-failures",
+    breaks: "OF4: an answer removes what was counted",
+    patches: [
+      {
+        in: "OwnerFailureDetector.noteAnswer",
+        from: "this.#publish(this.#removeFailures(region));",
+        to: "",
+      },
+    ],
+    caughtBy: {
+      file: "test/protocol/log/ownership/owner-failure-detector.test.ts",
+      title: "OF4: one answer between them, whatever it said, and it begins anew",
+    },
+  },
+  {
     name: "the-bare-last-loses-its-predecessor",
     breaks: "rule 31: an empty last segment keeps the one before it",
     patches: [{ in: "auditSegments", from: "isNeeded ? -2 : -1", to: "-1" }],

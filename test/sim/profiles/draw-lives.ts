@@ -26,6 +26,8 @@ export function lifeActors(stage: Stage, log: string): ActorPlan[] {
       segmentBytes,
       roams: random.pick([0, 0.5]),
       patienceMs: random.pick([3_000, 25_000]),
+      // No producers: each life of the name would begin with a gap.
+      ...(index % 2 === 1 ? { idempotent: "key" } : {}),
     }),
   );
   const keeper: ActorPlan = { kind: "log-keeper", ...base("keeper-0", random.integer(20, 80)) };

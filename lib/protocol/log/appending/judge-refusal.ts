@@ -13,7 +13,7 @@ import type { AppendAck } from "../operations.ts";
 import type { KnownBatch } from "../producers/producer-table.ts";
 import type { RefusedAppend } from "./place-appends.ts";
 
-export type RefusalVerdict =
+type RefusalVerdict =
   | { readonly kind: "acknowledged"; readonly ack: AppendAck }
   | { readonly kind: "refused"; readonly error: FencelineError }
   | { readonly kind: "superseded"; readonly reason: FencelineError };

@@ -45,7 +45,7 @@ export function appendDeadline(
   );
 }
 
-export interface PendingAppendFields {
+interface PendingAppendFields {
   /** None: a control entry (rule 14). */
   readonly records: readonly RecordInput[];
   readonly matchSeqNum?: SeqNum;

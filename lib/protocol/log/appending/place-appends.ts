@@ -20,7 +20,7 @@ import { encodeControlEntry, encodeRecordSet, type StoredRecord } from "../recor
 import { judgeAppend, type Refusal } from "./judge-append.ts";
 import type { PendingAppend } from "./pending-appends.ts";
 
-export interface PlacedBatch {
+interface PlacedBatch {
   readonly append: PendingAppend;
   /** Positions of its first and last record; both are the next record's if it has none. */
   readonly start: RecordPosition;
@@ -47,7 +47,7 @@ export interface RefusedAppend {
 
 export type Placed = SentEntry | RefusedAppend;
 
-export interface PlacesStart {
+interface PlacesStart {
   readonly segment: SegmentNumber;
   readonly nextEntry: EntryId;
   readonly nextSeqNum: SeqNum;

@@ -4,7 +4,7 @@ import type { Region } from "../../ids.ts";
 import type { LogConfig, LogItem } from "../../items.ts";
 import { wireNumbers } from "../../log-config.ts";
 
-export interface ConfigDifference {
+interface ConfigDifference {
   /** As a creation names it, such as `replication.ack_quorum`. */
   readonly field: string;
   readonly existing: string | number | null;

@@ -6,7 +6,7 @@ import type { LogIncarnation, SeqNum } from "../../ids.ts";
 import type { Consistency, MetadataStore } from "../../ports.ts";
 import { type ChainItem, lastAtOrBelow, lastItem } from "./segments.ts";
 
-export interface SegmentBoundary {
+interface SegmentBoundary {
   /** The last item that `isBefore` holds for. */
   readonly before?: ChainItem;
   /** Where the first item starts that it does not hold for. */

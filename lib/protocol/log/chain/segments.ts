@@ -87,7 +87,7 @@ export async function allItems(
 }
 
 /** Reads a stored item as one of the chain. */
-export function chainItem(stored: Versioned): ChainItem {
+function chainItem(stored: Versioned): ChainItem {
   const { item, key } = stored;
   const first = seqNumOfKey(key);
   if (item.kind === "segment") return { kind: "segment", first, item };

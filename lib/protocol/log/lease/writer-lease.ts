@@ -91,7 +91,7 @@ export async function acquireLease(
   }
 }
 
-export type Renewal =
+type Renewal =
   /** `held.lease.wanted` says whether somebody waits. */
   | { readonly kind: "kept"; readonly held: HeldLease }
   /** Another tenure is in the item. */

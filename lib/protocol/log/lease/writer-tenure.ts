@@ -33,7 +33,7 @@ import {
 } from "./writer-lease.ts";
 
 /** What a holder leaves behind. */
-export interface Release {
+interface Release {
   /** The segment to go on in. Absent: something is outstanding in it, or failed. */
   readonly left?: LeftSegment | undefined;
   /** Bookies that failed the holder. Absent: as the holder found them. */

@@ -210,7 +210,7 @@ function saidBy(last: SegmentAt, ledger: ClosedLedger, end: SegmentEnd): Before 
 }
 
 /** A segment with records: the next one starts at its end (24). */
-export function placeBehind(
+function placeBehind(
   last: { readonly item: SegmentAt["item"] },
   end: { readonly end: SeqNum; readonly lastTimestampMs?: number | undefined },
   how: "opened" | "rolled",
@@ -218,7 +218,7 @@ export function placeBehind(
   return { first: end.end, number: numberAfter(last.item), lastTimestampMs: end.lastTimestampMs ?? 0, how };
 }
 
-export function completionOf(ledger: ClosedLedger, end: SegmentEnd) {
+function completionOf(ledger: ClosedLedger, end: SegmentEnd) {
   const lastTimestampMs = end.lastTimestampMs ?? 0;
   return { end: end.end, lastEntry: ledger.lastEntry, lastTimestampMs, bytes: ledger.length };
 }

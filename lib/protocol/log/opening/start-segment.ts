@@ -73,7 +73,7 @@ export function leftUntouched(opened: OpenedSegment): LeftSegment {
   return { ...opened, tail: { ...(opened.tail ?? fresh), ledgerVersion: ledger.version } };
 }
 
-export type SegmentStart =
+type SegmentStart =
   | { readonly kind: "started"; readonly segment: OpenedSegment }
   /** A rival has that place, or it was trimmed away: query again. */
   | { readonly kind: "lost"; readonly reason: string };

@@ -6,7 +6,7 @@ import { formatDlsn } from "../records/dlsn.ts";
 import type { BatchSender } from "../records/entry-batches.ts";
 import type { ProducerVerdict } from "./producer-table.ts";
 
-export type RefusedBatch = Exclude<ProducerVerdict, { readonly kind: "new" | "duplicate" }>;
+type RefusedBatch = Exclude<ProducerVerdict, { readonly kind: "new" | "duplicate" }>;
 
 export function producerRefusal(logName: string, batch: BatchSender, verdict: RefusedBatch): FencelineError {
   const who = `log ${logName}: sender ${batch.id}`;

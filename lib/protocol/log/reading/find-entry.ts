@@ -12,7 +12,7 @@ import type { EntrySample } from "./entry-samples.ts";
 import type { KnownLedger } from "./known-ledgers.ts";
 
 /** From which entry on to walk, and the seq_num that it starts at. Nothing before it reaches the position. */
-export type WalkStart =
+type WalkStart =
   | { readonly kind: "start"; readonly entry: EntryId; readonly first: SeqNum }
   /** An entry that the search needed could not be had. */
   | {

@@ -8,7 +8,7 @@ import type { LedgerRead, ReadConsistency } from "../../ledger/ledger-reader.ts"
 import { decodeRecordSet, nextSeqNumOf, type RecordSet } from "../records/record-set.ts";
 import type { KnownLedger } from "./known-ledgers.ts";
 
-export type TimestampPlace =
+type TimestampPlace =
   /** That record, or the place behind the last one that could be read: none before it is young enough. */
   | { readonly kind: "at"; readonly seqNum: SeqNum }
   | { readonly kind: "stopped"; readonly read: Exclude<LedgerRead, { readonly kind: "entry" }> };

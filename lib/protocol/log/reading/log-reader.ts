@@ -38,7 +38,7 @@ export interface ReaderPorts extends LedgerPorts {
   readonly settler?: Settler;
 }
 
-export interface ReadGoal {
+interface ReadGoal {
   readonly consistency: ReadConsistency;
   readonly collector: ReadCollector;
   /** "last": begins at the last segment, to find the tail. "position": where the collector's position is. */

@@ -11,7 +11,7 @@ import type { KnownLedger } from "./known-ledgers.ts";
 import { ReadAhead } from "./read-ahead.ts";
 import type { ReadCollector } from "./read-collector.ts";
 
-export type WalkEnd =
+type WalkEnd =
   | { readonly kind: "enough" }
   /** What was read in the place of an entry. */
   | { readonly kind: "stopped"; readonly at: EntryId; readonly next: SeqNum; readonly read: NoEntry }

@@ -33,7 +33,7 @@ export interface StoredRecord {
 }
 
 /** What stands in front of the records. */
-export interface RecordSetHead extends EntryBatches {
+interface RecordSetHead extends EntryBatches {
   readonly firstSeqNum: SeqNum;
   readonly count: number;
   readonly firstTimestampMs: number;

@@ -25,7 +25,7 @@ import { auditSegments } from "./audit-segments.ts";
 import { finishDeletion } from "./delete-log.ts";
 import { isOwnedSince } from "./owned-since.ts";
 
-export interface AuditReport {
+interface AuditReport {
   readonly ledgers: number;
   /** How many ledgers met which end. */
   readonly verdicts: Readonly<Partial<Record<LedgerVerdict, number>>>;
