@@ -5,8 +5,8 @@ import { FencelineError, unavailable } from "../../../lib/protocol/errors.ts";
 import { bookieId, region } from "../../../lib/protocol/ids.ts";
 import { bookieKey, regionKey } from "../../../lib/protocol/items.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
-import { admitLog } from "../../../lib/protocol/placement/admit-log.ts";
-import { RegisteredRegions } from "../../../lib/protocol/placement/operate-regions.ts";
+import { admitLog } from "../../../lib/protocol/placement/admission.ts";
+import { RegisteredRegions } from "../../../lib/protocol/placement/region-operations.ts";
 import {
   Registry,
   readRegistry,
