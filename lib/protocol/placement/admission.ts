@@ -23,7 +23,7 @@ import { countByRegion, describeCounts, usableBookies } from "./usable-bookies.t
 /** 64 fragments that name 60 members at about 100 bytes each just fit a metadata item of 400 KB. */
 export const ensembleSizeMax = 60;
 
-export interface Accepted {
+interface Accepted {
   readonly kind: "accepted";
   readonly smallestAckQuorum: number;
   /** AD3; empty if every survivor set can host the log. */
