@@ -4,7 +4,7 @@ import { sealEntry } from "../entry.ts";
 import type { OpenLedger } from "../ledger-metadata.ts";
 import type { BookieAddress } from "../place.ts";
 import type { EntryHeader, SealedEntry } from "../ports.ts";
-import { askBookie, entryCall } from "./ask-bookie.ts";
+import { callBookie } from "./call-bookie.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import type { HeldAdd, PendingAdd } from "./pending-adds.ts";
 
@@ -21,6 +21,6 @@ export function sealAdd(
 
 export function sendAdd(ports: LedgerPorts, bookie: BookieAddress, entry: SealedEntry) {
   const { ledgerId, entryId } = entry.header;
-  const what = entryCall("add", entryId);
-  return askBookie(ports, { ledgerId, bookie, what, call: (port) => port.add(entry) });
+  const what = `add ${entryId}`;
+  return callBookie(ports, { ledgerId, bookie, what }, (port) => port.add(entry));
 }
