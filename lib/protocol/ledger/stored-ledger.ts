@@ -6,7 +6,7 @@ import type { LedgerMetadata } from "../ledger-metadata.ts";
 import type { MetadataStore, Versioned } from "../ports.ts";
 import { type UpdatePorts, updateItem } from "../update-item.ts";
 
-export type StoredLedger = Versioned<LedgerMetadata>;
+type StoredLedger = Versioned<LedgerMetadata>;
 
 /** Undefined: there is no such ledger. */
 export async function readLedger(

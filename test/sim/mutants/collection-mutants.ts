@@ -64,7 +64,9 @@ return item?.state === "DELETED" ? item : undefined;`,
       {
         in: "markDeleted",
         from: `item?.state === "CLOSED" ? deleteLedger(item, ports.clock.nowMs()) : undefined`,
-        to: `item === undefined || item.state === "DELETED" ? undefined : item.state === "CLOSED" ? deleteLedger(item, ports.clock.nowMs()) : ({ ...item, state: "DELETED", lastEntry: -1, length: 0, deletedAtMs: 0 } as never)`,
+        to: `item === undefined || item.state === "DELETED"
+  ? undefined
+  : deleteLedger({ lastEntry: -1, length: 0, ...item } as never, ports.clock.nowMs())`,
       },
     ],
     profiles: ["collection"],

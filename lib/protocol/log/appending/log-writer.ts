@@ -38,8 +38,7 @@ import {
 import type { OpenedSegment } from "../opening/start-segment.ts";
 import type { AppendRequest } from "../operations.ts";
 import { ActiveSegment } from "./active-segment.ts";
-import { checkAppend } from "./append-checks.ts";
-import { batchSender } from "./append-content.ts";
+import { batchSender, checkAppend } from "./append-checks.ts";
 import { withoutEffect } from "./append-errors.ts";
 import { decideAppends } from "./decide-appends.ts";
 import { judgeRefusal } from "./judge-refusal.ts";
@@ -68,6 +67,7 @@ export class LogWriter {
   readonly #changed = new Signal();
   /** Awaited while the release of the lease is wanted. */
   readonly #released = new Signal();
+  #leaving: Promise<unknown> | undefined;
   #state: WriterState = { kind: "cold", avoid: new Set() };
 
   constructor(
@@ -120,6 +120,25 @@ export class LogWriter {
     const released = this.#released.wait();
     this.#changed.wake();
     await released;
+  }
+
+  /** The log is being handed over: appends wait, then look again who owns it. */
+  get isLeaving(): boolean {
+    return this.#leaving !== undefined;
+  }
+
+  /** Resolves once the log is not being handed over. */
+  async stays(): Promise<void> {
+    while (this.#leaving !== undefined) await this.#leaving.catch(() => {});
+  }
+
+  /** Hands the log over, by `handOver`: one at a time, so the caller waits for `stays` before. */
+  async leave<T>(handOver: () => Promise<T>): Promise<T> {
+    const leaving = handOver().finally(() => {
+      if (this.#leaving === leaving) this.#leaving = undefined;
+    });
+    this.#leaving = leaving;
+    return await leaving;
   }
 
   #accept(append: PendingAppend): Promise<AppendAnswer> {

@@ -134,12 +134,6 @@ export async function releaseLease(
   return answer.kind === "kept" ? "released" : answer.kind;
 }
 
-/** Whether this lease should be renewed before it is relied on; so too if the clock went back. */
-export function isRenewalDue(clock: Clock, held: HeldLease): boolean {
-  const leftMs = held.lease.expiresAtMs - clock.nowMs();
-  return leftMs < limits.leaseRenewAheadMs || leftMs > limits.leaseTtlMs;
-}
-
 /** Resolves if the lease store answers, which owning a log takes; rejects if it does not. */
 export async function checkLeases(ports: LeasePorts, log: LogIncarnation): Promise<void> {
   await read(ports, log);

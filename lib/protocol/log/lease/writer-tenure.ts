@@ -11,7 +11,7 @@
  *     requests, so a frozen process that thaws finds out at its next use; what it sends before then belongs
  *     to its own tenure or is fenced.
  */
-import type { Timer } from "../../clock.ts";
+import type { Clock, Timer } from "../../clock.ts";
 import { Age } from "../../deadline.ts";
 import type { BookieId } from "../../ids.ts";
 import type { LedgerTail } from "../../lease.ts";
@@ -26,7 +26,6 @@ import {
   acquireLease,
   type CannotOwn,
   type HeldLease,
-  isRenewalDue,
   type LeasePorts,
   releaseLease,
   renewLease,
@@ -182,4 +181,10 @@ export class WriterTenure {
   #leasePorts({ store }: RegionLeases): LeasePorts {
     return { leases: store, clock: this.ports.clock, random: this.ports.random };
   }
+}
+
+/** Whether this lease should be renewed before it is relied on; so too if the clock went back. */
+export function isRenewalDue(clock: Clock, held: HeldLease): boolean {
+  const leftMs = held.lease.expiresAtMs - clock.nowMs();
+  return leftMs < limits.leaseRenewAheadMs || leftMs > limits.leaseTtlMs;
 }
