@@ -13,7 +13,7 @@ import type { LedgerPorts } from "./ledger-ports.ts";
 
 type Known = Pick<EnsembleRequest, "candidates" | "home" | "bookieStates" | "regionStates" | "quarantined">;
 
-/** What this process knows of bookies. `avoid`: they just failed the caller, and come last like doubtful ones. */
+/** What this process knows of bookies. `avoid`: they just failed the caller, and are chosen last. */
 export function knownBookies(ports: LedgerPorts, avoid: ReadonlySet<BookieId> = new Set()): Known {
   const candidates = ports.topology.bookies();
   const ids = candidates.map((candidate) => candidate.id);

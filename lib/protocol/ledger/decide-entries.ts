@@ -1,7 +1,7 @@
 /**
- * What became of entries that were sent and not acknowledged: recovery closes the ledger, and its end and its
- * entries decide (rules 8, 12, 20). An entry behind the closed end is certainly not recorded and never will be;
- * one up to it is ours if its tenure and its payload are.
+ * What became of entries that were sent and not acknowledged: recovery closes the ledger, and its end and
+ * its entries decide (rules 8, 12, 20). An entry behind the closed end is certainly not recorded and never
+ * will be; one up to it is ours if its tenure and its payload are.
  */
 import { assert } from "../assert.ts";
 import { isGenuine, sameBytes } from "../entry.ts";
@@ -26,8 +26,8 @@ export type EntryVerdict =
   | { readonly kind: "not-recorded" };
 
 /**
- * One verdict for each entry, in order. Throws if it cannot say: `insufficient_regions` while too few bookies
- * answer, `unknown_outcome` if the ledger is gone for good.
+ * One verdict for each entry, in order. Throws if it cannot say: `insufficient_regions` while too few
+ * bookies answer, `unknown_outcome` if the ledger is gone for good.
  */
 export async function decideEntries(
   ports: LedgerPorts,

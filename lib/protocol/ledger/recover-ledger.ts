@@ -160,9 +160,9 @@ type RecoveryDecision =
 type Proof = Exclude<RecoveryDecision, { readonly kind: "undecided" }>;
 
 /**
- * Reads one entry from its whole write set, fencing each bookie and occupying empty slots on the way (rules 3,
- * 11). One genuine copy is enough to keep the entry; a negative quorum ends the ledger; anything unknown counts
- * as neither, in whatever order the answers come (H29).
+ * Reads one entry from its whole write set, fencing each bookie and occupying empty slots on the way (rules
+ * 3, 11). One genuine copy is enough to keep the entry; a negative quorum ends the ledger; anything unknown
+ * counts as neither, in whatever order the answers come (H29).
  *
  * The read policy gets to know how bookies do and cancels what is no longer needed. It has nothing to choose:
  * all are asked at once, since appends wait for the end of recovery.

@@ -30,7 +30,7 @@ import { CALL_MS_MAX, callBookie } from "./call-bookie.ts";
 import { chooseReplacements } from "./choose-bookies.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 
-/** One entry on its way to an ACK set: which bookies hold it, which cannot, and which have not answered yet. */
+/** One entry on its way to an ACK set: which bookies hold it, which cannot, which have not answered yet. */
 class EntryHolders {
   readonly #copies = new Map<BookieId, "asked" | "held" | BookieWord>();
   readonly #answers = new Signal();
