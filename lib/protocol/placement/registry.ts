@@ -3,16 +3,16 @@
  * counts from before its reading began, by both clocks, so a process that was frozen has an old copy.
  *
  * RG1 `bookies` and `states` answer at once, from the last copy that was read.
- * RG2 A copy that is older than the refresh interval is read anew beside the requests of a process at work, so
- *    that its requests never wait.
+ * RG2 A copy that is older than the refresh interval is read anew beside the requests of a process at work,
+ *     so that its requests never wait.
  * RG3 A request that finds the copy older than ten seconds waits for a reading, but not long. So operators'
- *    words reach a process that was frozen between requests with its first request.
+ *     words reach a process that was frozen between requests with its first request.
  * RG4 A copy never takes the place of one whose reading began later.
  * RG5 All requests that wait at one time wait for one reading. A reading that failed, or is late, leaves the
- *    old copy in use, and no request waits again before the refresh interval has passed. Where there is no
- *    copy at all, the next request begins another reading.
+ *     old copy in use, and no request waits again before the refresh interval has passed. Where there is no
+ *     copy at all, the next request begins another reading.
  * RG6 Nothing about safety rests on the age of a copy. It decides where new copies go; what moves logs judges
- *    its age by itself.
+ *     its age by itself.
  */
 import type { Clock } from "../clock.ts";
 import { Age, Deadline } from "../deadline.ts";
