@@ -8,8 +8,7 @@
  */
 import type { EntryId, SegmentNumber, SeqNum } from "../../ids.ts";
 import { Corruption, FieldReader, FieldWriter } from "../records/byte-fields.ts";
-import type { RecordPosition } from "../records/record.ts";
-import { type KnownBatch, type KnownProducer, ProducerTable } from "./producer-table.ts";
+import { batchPositions, type KnownBatch, type KnownProducer, ProducerTable } from "./producer-table.ts";
 
 const VERSION = 1;
 
@@ -33,21 +32,6 @@ export function decodeProducers(bytes: Uint8Array): ProducerTable {
   for (let left = reader.u32(); left > 0; left--) producers.push(readProducer(reader));
   if (!reader.isAtEnd) throw new Corruption("bytes follow its snapshot's last producer");
   return new ProducerTable(nowMs, producers);
-}
-
-/** Where a batch lies whose first record is at `start`. */
-export function batchPositions(
-  start: RecordPosition,
-  count: number,
-  lastTimestampMs: number,
-): { readonly start: RecordPosition; readonly last: RecordPosition } {
-  const { seqNum, dlsn } = start;
-  const last = {
-    seqNum: (seqNum + count - 1) as SeqNum,
-    dlsn: { ...dlsn, slot: dlsn.slot + count - 1 },
-    timestampMs: lastTimestampMs,
-  };
-  return { start, last };
 }
 
 function writeProducer(writer: FieldWriter, producer: KnownProducer): void {

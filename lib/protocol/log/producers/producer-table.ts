@@ -13,6 +13,7 @@
  */
 
 import { present } from "../../assert.ts";
+import type { SeqNum } from "../../ids.ts";
 import { appendLimits } from "../records/append-limits.ts";
 import type { BatchSender } from "../records/entry-batches.ts";
 import type { RecordPosition } from "../records/record.ts";
@@ -149,4 +150,19 @@ function expectedSeq({ batches }: KnownProducer): number {
 
 function isForgettable({ usedAtMs }: KnownProducer, nowMs: number): boolean {
   return nowMs - usedAtMs > appendLimits.producerWindowMs;
+}
+
+/** Where a batch lies whose first record is at `start`. */
+export function batchPositions(
+  start: RecordPosition,
+  count: number,
+  lastTimestampMs: number,
+): { readonly start: RecordPosition; readonly last: RecordPosition } {
+  const { seqNum, dlsn } = start;
+  const last = {
+    seqNum: (seqNum + count - 1) as SeqNum,
+    dlsn: { ...dlsn, slot: dlsn.slot + count - 1 },
+    timestampMs: lastTimestampMs,
+  };
+  return { start, last };
 }

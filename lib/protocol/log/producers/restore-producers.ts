@@ -20,8 +20,8 @@ import { writeSet } from "../../write-set.ts";
 import { Corruption } from "../records/byte-fields.ts";
 import type { BatchSender } from "../records/entry-batches.ts";
 import { decodeRecordSet } from "../records/record-set.ts";
-import { batchPositions, decodeProducers } from "./producer-snapshot.ts";
-import { type KnownBatch, ProducerTable } from "./producer-table.ts";
+import { decodeProducers } from "./producer-snapshot.ts";
+import { batchPositions, type KnownBatch, ProducerTable } from "./producer-table.ts";
 
 /** Where a log's producers are written down. */
 export interface ProducersIn {

@@ -49,8 +49,9 @@ export function encodeEntryBatches(entry: EntryBatches): {
 } {
   const { batches, producersAt, snapshot } = entry;
   assert(snapshot === undefined || producersAt !== undefined, "an entry with a snapshot names it");
-  const writer = new FieldWriter();
   const isPlain = batches.length <= 1 && batches.every(({ sender }) => sender === undefined);
+  if (isPlain && producersAt === undefined) return { flags: 0, bytes: new Uint8Array(0) };
+  const writer = new FieldWriter();
   let flags = 0;
   if (!isPlain) {
     flags |= BATCHES;
