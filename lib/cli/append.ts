@@ -1,10 +1,9 @@
 /** `fenceline append`: newline records into a log, each batch once. */
 import { randomBytes } from "node:crypto";
-import { batchLimits } from "../client/batch-limits.ts";
 import { BatchInDoubtError, type BatchOutcome } from "../client/batch-outcome.ts";
 import { AbandonedError, ProblemError, RequestError } from "../client/client-errors.ts";
 import type { LogClient } from "../client/log-client.ts";
-import { LogProducer, type LogProducerFields } from "../client/log-producer.ts";
+import { batchLimits, LogProducer, type LogProducerFields } from "../client/log-producer.ts";
 import { OrderedAppend } from "../client/ordered-append.ts";
 import { retrying } from "../client/retry.ts";
 import { batchesOf } from "./batches.ts";

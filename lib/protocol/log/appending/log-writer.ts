@@ -245,7 +245,11 @@ export class LogWriter {
     for (let attempt = 1; !this.#queue.isEmpty; attempt++) {
       try {
         const barred = attempt === 1 ? await this.#lease.enter() : undefined;
-        const opening = barred ?? (await this.#bounded("opening", avoid, resumeOrOpen));
+        const permit = this.#queue.permit;
+        const opening = barred ?? (await this.#bounded("opening", { avoid, permit }, resumeOrOpen));
+        const isContest =
+          opening.kind === "opened" ? permit?.isOnSilence : "alive" in opening && opening.alive;
+        if (permit !== undefined && isContest) await this.#lease.recordContest(permit.from);
         if (opening.kind === "opened") return this.#use(opening.segment);
         if (opening.kind === "sealed") await this.#sealed.refuse(appends, opening.tail);
         else for (const append of appends) append.answer(opening);
@@ -271,7 +275,7 @@ export class LogWriter {
     const roll = (request: OpenRequest) =>
       rollSegment(this.ports, this.log, full.opened, full.writer, request);
     try {
-      const opening = await this.#bounded("rolling", avoid, roll);
+      const opening = await this.#bounded("rolling", { avoid, permit: undefined }, roll);
       if (opening.kind === "opened") return this.#use(opening.segment);
     } catch (error) {
       if (!(error instanceof FencelineError)) throw error;
@@ -282,11 +286,11 @@ export class LogWriter {
 
   #bounded(
     what: string,
-    failedBookies: ReadonlySet<BookieId>,
+    request: Pick<OpenRequest, "avoid" | "permit">,
     open: (request: OpenRequest) => Promise<Opening>,
   ): Promise<Opening> {
-    const avoid = new Set([...failedBookies, ...this.#lease.suspects]);
-    const allowed = { avoid, permit: this.#queue.permit, holdsLease: () => this.#lease.isReady };
+    const avoid = new Set([...request.avoid, ...this.#lease.suspects]);
+    const allowed = { ...request, avoid, holdsLease: () => this.#lease.isReady };
     const name = `${what} a segment of log ${this.log.name}`;
     return this.#lease.during(() => boundedOpening(this.ports, name, allowed, open));
   }

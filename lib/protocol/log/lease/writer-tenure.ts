@@ -13,7 +13,7 @@
  */
 import type { Clock, Timer } from "../../clock.ts";
 import { Age } from "../../deadline.ts";
-import type { BookieId } from "../../ids.ts";
+import type { BookieId, Region } from "../../ids.ts";
 import type { LedgerTail } from "../../lease.ts";
 import { freshStart, type WriterStart } from "../../ledger/writer-start.ts";
 import { limits } from "../../limits.ts";
@@ -27,7 +27,9 @@ import {
   type CannotOwn,
   type HeldLease,
   type LeasePorts,
+  type Renewal,
   releaseLease,
+  renewContested,
   renewLease,
 } from "./writer-lease.ts";
 
@@ -145,7 +147,16 @@ export class WriterTenure {
   /** Renews. "lost": another process has the pen. "wanted": somebody waits for it. */
   async keep(suspects: readonly BookieId[]): Promise<"kept" | "wanted" | "lost"> {
     if (this.ports.leases === undefined || this.#held === undefined) return "kept";
-    const renewal = await renewLease(this.#leasePorts(this.ports.leases), this.#held, suspects);
+    return this.#renewed(await renewLease(this.#leasePorts(this.ports.leases), this.#held, suspects));
+  }
+
+  /** Notes in the lease that the log was taken from `region`, or that a takeover found that region alive. */
+  async recordContest(region: Region): Promise<void> {
+    if (this.ports.leases === undefined || this.#held === undefined) return;
+    this.#renewed(await renewContested(this.#leasePorts(this.ports.leases), this.#held, region));
+  }
+
+  #renewed(renewal: Renewal): "kept" | "wanted" | "lost" {
     if (renewal.kind === "lost") {
       this.#held = undefined;
       this.#tail = undefined;

@@ -32,6 +32,7 @@ import { LogWriter } from "../appending/log-writer.ts";
 import { lastItem } from "../chain/segments.ts";
 import type { LogIdentity } from "../log-identity.ts";
 import { type AppendAnswer, answerOf, failed, type LogPorts } from "../log-ports.ts";
+import type { TakeoverPermit } from "../opening/open-segment.ts";
 import type { AppendRequest } from "../operations.ts";
 import { isAccepting, OwnerCalls } from "./owner-calls.ts";
 import { OwnerFailureDetector } from "./owner-failure-detector.ts";
@@ -174,10 +175,9 @@ export class AppendRouter {
     }
   }
 
-  /** By this region's writer. `takeFrom`: the owner that it may take the log over from (F3). */
-  async #write({ log, request, writer, deadline }: Routed, takeFrom?: Region): Promise<AppendAnswer> {
+  /** By this region's writer. `permit`: the owner that it may take the log over from (F3). */
+  async #write({ log, request, writer, deadline }: Routed, permit?: TakeoverPermit): Promise<AppendAnswer> {
     deadline.check();
-    const permit = takeFrom === undefined ? undefined : { from: takeFrom, deadline };
     const { isWarm } = writer;
     const answer = await writer.append(request, deadline, permit);
     if (answer.kind === "acknowledged" && !isWarm) this.#detector.noteOwner(log.log, answer.ack.ownerRegion);
@@ -185,10 +185,11 @@ export class AppendRouter {
   }
 
   /** By this region's writer, which takes the log over from `owner`. */
-  async #take(routed: Routed, calls: OwnerCalls, owner: Region): Promise<Step> {
-    const answer = await this.#write(routed, owner);
+  async #take(routed: Routed, calls: OwnerCalls, owner: Region, isOnSilence = false): Promise<Step> {
+    const { deadline } = routed;
+    const answer = await this.#write(routed, { from: owner, deadline, isOnSilence });
     if (answer.kind !== "not-owner") return answer;
-    if (answer.alive) await routed.deadline.ask(() => calls.contested(routed.log.log, owner));
+    if (answer.alive) await deadline.ask(() => calls.contested(routed.log.log, owner));
     return undefined;
   }
 
@@ -198,7 +199,7 @@ export class AppendRouter {
     if (calls.isGivenUp(owner)) return await this.#take(routed, calls, owner);
     if (!this.#detector.wasHeard(owner)) {
       if (await deadline.ask(() => calls.isSilent(log.log, owner))) {
-        return await this.#takeOver(routed, calls, owner);
+        return await this.#take(routed, calls, owner, true);
       }
       const canOwn = await deadline.ask(() => calls.canOwn(log.log, owner));
       if (canOwn === false) return await this.#take(routed, calls, owner);
@@ -227,14 +228,6 @@ export class AppendRouter {
       default:
         return unreachable(answer);
     }
-  }
-
-  async #takeOver(routed: Routed, calls: OwnerCalls, owner: Region): Promise<Step> {
-    const step = await this.#take(routed, calls, owner);
-    if (step?.kind === "acknowledged") {
-      await routed.deadline.ask(() => calls.recordContest(routed.log.log, owner)).catch(() => {});
-    }
-    return step;
   }
 
   async #later(deadline: Deadline): Promise<undefined> {

@@ -46,11 +46,6 @@ export class OwnerCalls {
     return this.detector.contested(log, owner);
   }
 
-  /** The log was taken from it, as silent: if it takes the log back, it was alive. Never throws. */
-  recordContest(log: LogIncarnation, owner: Region): Promise<void> {
-    return this.detector.recordContest(log, owner);
-  }
-
   /** Operators say that it is draining or lost, and that `by` is not. */
   isGivenUp(owner: Region, by: Region = this.ports.region): boolean {
     return !isAccepting(this.ports, owner) && isAccepting(this.ports, by);

@@ -45,9 +45,31 @@ interface ReadGoal {
   readonly begin: "position" | "last";
 }
 
+/** Tails that one operation has settled (rule 14), so often at most (LRD3). */
+export class TailSettling {
+  #settles = 0;
+
+  constructor(
+    private readonly ports: ReaderPorts,
+    private readonly log: LogIdentity,
+  ) {}
+
+  /** Resolves when the read that got `error` is worth another try; throws `error` if it is not. */
+  async settle({ item }: SegmentAt, error: FencelineError): Promise<void> {
+    const { settler } = this.ports;
+    if (settler === undefined || this.#settles >= limits.settleRoundsMax) throw error;
+    this.#settles += 1;
+    try {
+      await settler.settle(item.ownerRegion, this.log.name);
+    } catch (cause) {
+      if (this.#settles >= limits.settleRoundsMax) throw notSettled(error, cause);
+    }
+  }
+}
+
 export class LogReader {
   #restarts = 0;
-  #settles = 0;
+  readonly #tails: TailSettling;
   /** The ledger that a consistent "last" query of this operation named. */
   #lastSeen: LedgerId | undefined;
 
@@ -55,7 +77,9 @@ export class LogReader {
     private readonly ports: ReaderPorts,
     private readonly log: LogIdentity,
     private readonly goal: ReadGoal,
-  ) {}
+  ) {
+    this.#tails = new TailSettling(ports, log);
+  }
 
   /**
    * Throws `log_not_found`, `position_trimmed`, `insufficient_regions`, `not_ready`, `data_corrupt`, or
@@ -191,16 +215,9 @@ export class LogReader {
     { error }: Extract<NoEntry, { kind: "undecided" }>,
   ): Promise<Step> {
     if (this.goal.collector.records.length > 0) return done(this.#position, false, segment);
-    const { settler } = this.ports;
     if (isConfirmed) throw error;
     if (this.goal.consistency === "local") return done(next, false, segment);
-    if (settler === undefined || this.#settles >= limits.settleRoundsMax) throw error;
-    this.#settles += 1;
-    try {
-      await settler.settle(segment.item.ownerRegion, this.log.name);
-    } catch (cause) {
-      if (this.#settles >= limits.settleRoundsMax) throw notSettled(error, cause);
-    }
+    await this.#tails.settle(segment, error);
     return { to: "ledger", segment };
   }
 
