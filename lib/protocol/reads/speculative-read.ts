@@ -30,7 +30,7 @@ export type Judgement<V> =
   | { readonly usable: false; readonly said: string };
 
 /** `A` is what a bookie answers, `V` what it is worth. */
-export interface ReplicaRead<A, V> {
+interface ReplicaRead<A, V> {
   /** Latencies are pooled by the kind of call; a plain read by default. */
   readonly kind?: CallKind;
   readonly writeSet: readonly BookieAddress[];
