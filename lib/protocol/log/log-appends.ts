@@ -13,10 +13,9 @@ import { within } from "../waiting.ts";
 import { LogWriter } from "./appending/log-writer.ts";
 import { appendDeadline } from "./appending/pending-appends.ts";
 import { WarmWriters } from "./appending/warm-writers.ts";
-import { createLog, describe, type LogCreation } from "./catalogue/create-log.ts";
+import { createLog, describe, preferRegion } from "./catalogue/create-log.ts";
 import { type Ask, askInTime, LogNames } from "./catalogue/log-names.ts";
-import { preferRegion } from "./catalogue/prefer-region.ts";
-import { ownershipOf } from "./chain/ownership-of.ts";
+import { ownershipOf } from "./chain/segments.ts";
 import { checkLeases } from "./lease/writer-lease.ts";
 import type { LogIdentity } from "./log-identity.ts";
 import type { AppendAnswer, LogPorts, OwnerAnswer, OwnerRequest } from "./log-ports.ts";
@@ -26,6 +25,7 @@ import type {
   AppendOperations,
   AppendRequest,
   DeletionAnswer,
+  LogCreation,
   LogDescription,
   Ownership,
 } from "./operations.ts";

@@ -6,9 +6,8 @@ import type { Clock } from "../../clock.ts";
 import { entryId, ledgerId, NO_ENTRY, seqNum, tenure } from "../../ids.ts";
 import type { Digest, EntryHeader } from "../../ports.ts";
 import type { AppendRequest } from "../operations.ts";
-import type { BatchSender } from "../records/entry-batches.ts";
 import type { RecordInput } from "../records/record.ts";
-import { encodeRecordSet } from "../records/record-set.ts";
+import { type BatchSender, encodeRecordSet } from "../records/record-set.ts";
 
 /** Undefined: a plain append. */
 export function batchSender(

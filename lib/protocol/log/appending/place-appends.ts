@@ -14,9 +14,13 @@ import { type EntryId, nextEntry, type SegmentNumber, type SeqNum } from "../../
 import { batchPositions, encodeProducers } from "../producers/producer-snapshot.ts";
 import type { ProducerTable } from "../producers/producer-table.ts";
 import { appendLimits } from "../records/append-limits.ts";
-import type { EntryBatch, EntryBatches } from "../records/entry-batches.ts";
-import type { RecordPosition } from "../records/record.ts";
-import { encodeControlEntry, encodeRecordSet, type StoredRecord } from "../records/record-set.ts";
+import type { RecordPosition, StoredRecord } from "../records/record.ts";
+import {
+  type EntryBatch,
+  type EntryBatches,
+  encodeControlEntry,
+  encodeRecordSet,
+} from "../records/record-set.ts";
 import { judgeAppend, type Refusal } from "./judge-append.ts";
 import type { PendingAppend } from "./pending-appends.ts";
 

@@ -2,14 +2,17 @@
  * Finds the entry of a ledger that holds a position, in O(log) bookie reads: a binary search over entries
  * that are confirmed, begun from what is known. Behind the last confirmed entry nothing is searched: the
  * walk goes on there entry by entry, since strong reads build on the entry before (rule 13, T2).
+ *
+ * Finds the first record of a ledger that is no older than a time, in O(log) bookie reads: timestamps never
+ * fall, so it is a binary search over the confirmed entries. Behind them it goes on entry by entry, as every
+ * strong read does (rule 13, T2).
  */
 import { type EntryId, entryId, NO_ENTRY, nextEntry, type SeqNum } from "../../ids.ts";
 import type { LedgerRead, ReadConsistency } from "../../ledger/ledger-reader.ts";
 import type { SealedEntry } from "../../ports.ts";
 import type { ReadCounters } from "../../reads/read-counters.ts";
-import { decodeRecordSetHead, nextSeqNumOf } from "../records/record-set.ts";
-import type { EntrySample } from "./entry-samples.ts";
-import type { KnownLedger } from "./known-ledgers.ts";
+import { decodeRecordSet, decodeRecordSetHead, nextSeqNumOf, type RecordSet } from "../records/record-set.ts";
+import type { EntrySample, KnownLedger } from "./known-ledgers.ts";
 
 /** From which entry on to walk, and the seq_num that it starts at. Nothing before it reaches the position. */
 type WalkStart =
@@ -59,3 +62,49 @@ function sampleOf({ header, payload }: SealedEntry): EntrySample {
 const startAt = (entry: EntryId, first: SeqNum): WalkStart => ({ kind: "start", entry, first });
 
 const middle = (low: number, high: number): number => Math.floor((low + high) / 2);
+
+type TimestampPlace =
+  /** That record, or the place behind the last one that could be read: none before it is young enough. */
+  | { readonly kind: "at"; readonly seqNum: SeqNum }
+  | { readonly kind: "stopped"; readonly read: Exclude<LedgerRead, { readonly kind: "entry" }> };
+
+/** `first`: where the ledger's segment starts. */
+export async function findTimestamp(
+  known: KnownLedger,
+  first: SeqNum,
+  timestampMs: number,
+  consistency: ReadConsistency,
+): Promise<TimestampPlace> {
+  let older: EntryId = NO_ENTRY;
+  let next = first;
+  let holding: RecordSet | undefined;
+  let high = nextEntry(await known.reader.confirmedHint());
+  while (nextEntry(older) < high) {
+    const probe = entryId(Math.floor((older + high) / 2));
+    const read = await known.reader.read(probe, consistency);
+    if (read.kind !== "entry") return { kind: "stopped", read };
+    const set = decoded(known, probe, read);
+    if (set.lastTimestampMs < timestampMs) [older, next] = [probe, nextSeqNumOf(set)];
+    else [high, holding] = [probe, set];
+  }
+  for (let at = high; holding === undefined; at = nextEntry(at)) {
+    const read = await known.reader.read(at, consistency);
+    if (read.kind === "undecided") return { kind: "stopped", read };
+    if (read.kind !== "entry") return { kind: "at", seqNum: next };
+    const set = decoded(known, at, read);
+    next = nextSeqNumOf(set);
+    if (set.lastTimestampMs >= timestampMs) holding = set;
+  }
+  const slot = holding.records.findIndex((record) => record.timestampMs >= timestampMs);
+  return { kind: "at", seqNum: slot < 0 ? nextSeqNumOf(holding) : ((holding.firstSeqNum + slot) as SeqNum) };
+}
+
+function decoded(
+  { reader, samples }: KnownLedger,
+  entry: EntryId,
+  read: Extract<LedgerRead, { readonly kind: "entry" }>,
+): RecordSet {
+  const set = decodeRecordSet(read.entry.payload, `entry ${entry} of ledger ${reader.ledgerId}`);
+  samples.note({ entry, first: set.firstSeqNum, next: nextSeqNumOf(set) });
+  return set;
+}

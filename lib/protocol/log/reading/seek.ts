@@ -6,22 +6,19 @@
  * SEK1 A strong seek asks consistently: no segment that was there before is missed. A local one may be
  *      behind.
  * SEK2 A record at or behind the place is never skipped, also if it is appended while the place is looked
- *      for: who reads on from where another read ended must not lose it. So nothing is answered by a later
+ *      for: a reader that goes on from where another read ended must not lose it. So nothing is answered by a later
  *      tail.
  */
 import { entryId, type SeqNum } from "../../ids.ts";
-import { logKey } from "../../items.ts";
 import type { ReadConsistency } from "../../ledger/ledger-reader.ts";
 import type { Consistency } from "../../ports.ts";
-import { findSegment } from "../chain/find-segment.ts";
-import type { ChainItem, SegmentAt } from "../chain/segments.ts";
-import type { LogIdentity } from "../log-identity.ts";
+import { type ChainItem, findSegment, type SegmentAt } from "../chain/segments.ts";
+import { type LogIdentity, logItem } from "../log-identity.ts";
 import type { ReadPlace } from "../operations.ts";
 import type { Dlsn } from "../records/record.ts";
 import { decodeRecordSetHead } from "../records/record-set.ts";
-import { findTimestamp } from "./find-timestamp.ts";
-import { LogReader, type ReaderPorts } from "./log-reader.ts";
-import { ReadCollector } from "./read-collector.ts";
+import { findTimestamp } from "./find-entry.ts";
+import { findTail, type ReaderPorts } from "./log-reader.ts";
 
 /** Throws what reads throw. */
 export async function seek(
@@ -58,8 +55,8 @@ class Seek {
   }
 
   async trimPoint(): Promise<SeqNum> {
-    const item = (await this.ports.metadata.get(logKey(this.log.log), this.#queries))?.item;
-    return item?.kind === "log" ? item.trimPoint : (0 as SeqNum);
+    const item = await logItem(this.ports.metadata, this.log.log, this.#queries);
+    return item?.trimPoint ?? (0 as SeqNum);
   }
 
   async #dlsn(dlsn: Dlsn): Promise<SeqNum> {
@@ -127,12 +124,7 @@ class Seek {
   }
 
   async #tail(): Promise<SeqNum> {
-    const goal = {
-      consistency: this.consistency,
-      collector: ReadCollector.ofNothing(),
-      begin: "last",
-    } as const;
-    return (await new LogReader(this.ports, this.log, goal).run()).tail;
+    return (await findTail(this.ports, this.log, this.consistency)).tail;
   }
 
   #known({ item }: SegmentAt) {

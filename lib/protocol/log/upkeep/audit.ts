@@ -9,21 +9,22 @@
  * AU3 A log returns to the region that it prefers by that region's own auditor, through the owner, and only
  *     after it stayed with its last owner for a while: a region that comes and goes gets it once a while.
  * AU4 What a region left that operators call lost, every other one looks after as if it were its own.
+ *
+ * Since when a region has owned a log. A busy log rolls more often than it changes its owner.
  */
 import { Age } from "../../deadline.ts";
-import type { LogName, Region } from "../../ids.ts";
+import type { LogIncarnation, LogName, Region, SeqNum } from "../../ids.ts";
 import { DIRECTORY_SHARDS, directoryPartition, type LogItem, ledgerListingPartition } from "../../items.ts";
 import type { RegionState } from "../../place.ts";
-import type { Versioned } from "../../ports.ts";
+import type { MetadataStore, Versioned } from "../../ports.ts";
 import { randomBelow } from "../../random.ts";
 import { namedLog } from "../catalogue/log-names.ts";
-import { lastItem, type SegmentAt } from "../chain/segments.ts";
+import { lastAtOrBelow, lastItem, type SegmentAt } from "../chain/segments.ts";
 import type { LogPorts } from "../log-ports.ts";
 import { auditLedger, type LedgerVerdict } from "./audit-ledger.ts";
 import { auditLimits } from "./audit-limits.ts";
 import { auditSegments } from "./audit-segments.ts";
 import { finishDeletion } from "./delete-log.ts";
-import { isOwnedSince } from "./owned-since.ts";
 
 interface AuditReport {
   readonly ledgers: number;
@@ -207,4 +208,28 @@ export class Auditor {
     if (preferredRegion !== region || this.#stateOf(region) !== "accepting") return false;
     return await isOwnedSince(metadata, log, last, clock.nowMs() - auditLimits.preferReturnMs);
   }
+}
+
+/**
+ * Whether the owner of the last segment has owned the log since `sinceMs`, wall time in ms, or through so
+ * many segments that it may count as that. What was trimmed tells nothing any more, and an empty segment that
+ * was replaced (24) does not tell whose it was.
+ */
+export async function isOwnedSince(
+  metadata: MetadataStore,
+  log: LogIncarnation,
+  last: SegmentAt,
+  sinceMs: number,
+): Promise<boolean> {
+  const { ownerRegion } = last.item;
+  let earliest = last;
+  for (let seen = 1; seen < auditLimits.ownedSegmentsMax; seen++) {
+    if (earliest.item.createdAtMs <= sinceMs) return true;
+    if (earliest.first === 0) return false;
+    const before = await lastAtOrBelow(metadata, log, (earliest.first - 1) as SeqNum, "consistent");
+    if (before?.kind !== "segment" || before.item.ownerRegion !== ownerRegion) return false;
+    if (before.item.number !== earliest.item.number - 1) return false; // one in between was replaced, empty
+    earliest = before;
+  }
+  return true;
 }
