@@ -46,11 +46,10 @@ const readsClocks: ReadsClocks = {
   "lib/cli/progress.ts": "measures rates for people",
   "lib/cli/log-end.ts": "a person's patience",
   "lib/client/verify/verify.ts": "notes when attempts began and ended",
-  "lib/protocol/log/lease/writer-lease.ts": "a lease names the time at which it expires",
+  "lib/protocol/log/lease": "a lease names the time at which it expires",
   "lib/protocol/log/upkeep": "items name the times at which they were made or deleted",
   "lib/protocol/ledger/collect-ledger.ts": "a ledger names the time at which it was deleted",
-  "lib/protocol/log/appending": "not judged yet",
-  "lib/protocol/log/ownership": "not judged yet",
+  "lib/protocol/log/appending/active-segment.ts": "a segment names the time at which it was made",
 };
 
 const rules: Readonly<Record<string, Rule>> = {

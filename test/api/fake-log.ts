@@ -20,9 +20,8 @@ import {
 } from "../../lib/protocol/ids.ts";
 import type { LogConfig } from "../../lib/protocol/items.ts";
 import { closeLedger, type LedgerMetadata, newLedger } from "../../lib/protocol/ledger-metadata.ts";
-import { checkAppend } from "../../lib/protocol/log/appending/append-checks.ts";
-import { batchSender } from "../../lib/protocol/log/appending/append-content.ts";
-import { judgeAppend } from "../../lib/protocol/log/appending/judge-append.ts";
+import { batchSender, checkAppend } from "../../lib/protocol/log/appending/append-checks.ts";
+import { judgeAppend } from "../../lib/protocol/log/appending/place-appends.ts";
 import { refuseDifferences } from "../../lib/protocol/log/catalogue/create-log.ts";
 import type {
   AppendAck,

@@ -1,7 +1,7 @@
 /** Tests of the simulator: it is deterministic, it is out of reach of the real world, and it can fail. */
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { CPU_BOUND } from "../cpu-bound.ts";
+import { CPU_BOUND, EXHAUSTIVE } from "../cpu-bound.ts";
 import { allMutants, everyVersion } from "./mutants/all-mutants.ts";
 import { bundleMutant } from "./mutants/bundle-mutant.ts";
 import { mutantsThatDoNotApply } from "./mutants/check-mutants.ts";
@@ -171,24 +171,30 @@ describe("mutants", CPU_BOUND, () => {
     },
   );
 
-  test("a wrong protocol is caught, and the seed is reduced to less that still shows it", async () => {
-    const mutant = allMutants.find(({ name }) => name === "recovery-writes-nothing-back");
-    if (mutant === undefined) throw new Error("that mutant is gone");
-    const { runPlan: runMutant } = await bundleMutant(mutant);
-    for (let seed = 1; ; seed++) {
-      const plan = drawPlan("lossy", seed);
-      const { violation } = await runMutant(plan);
-      if (violation === undefined) continue;
-      expect(violation.checker).not.toBe("failure");
-      const bounds = { runs: 40, eventsOfRun: 300_000, events: 4_000_000 };
-      const reduction = await smallest(plan, violation, runMutant, bounds);
-      const small = reduced(plan, reduction);
-      expect(small.faults.length + small.actors.length).toBeLessThan(plan.faults.length + plan.actors.length);
-      expect((await runMutant(small)).violation?.checker).toBe(violation.checker);
-      expect(reproduction(plan, reduction)).toContain(`--profile lossy --seed ${seed} --without `);
-      return;
-    }
-  });
+  test(
+    "a wrong protocol is caught, and the seed is reduced to less that still shows it",
+    EXHAUSTIVE,
+    async () => {
+      const mutant = allMutants.find(({ name }) => name === "recovery-writes-nothing-back");
+      if (mutant === undefined) throw new Error("that mutant is gone");
+      const { runPlan: runMutant } = await bundleMutant(mutant);
+      for (let seed = 1; ; seed++) {
+        const plan = drawPlan("lossy", seed);
+        const { violation } = await runMutant(plan);
+        if (violation === undefined) continue;
+        expect(violation.checker).not.toBe("failure");
+        const bounds = { runs: 40, eventsOfRun: 300_000, events: 4_000_000 };
+        const reduction = await smallest(plan, violation, runMutant, bounds);
+        const small = reduced(plan, reduction);
+        expect(small.faults.length + small.actors.length).toBeLessThan(
+          plan.faults.length + plan.actors.length,
+        );
+        expect((await runMutant(small)).violation?.checker).toBe(violation.checker);
+        expect(reproduction(plan, reduction)).toContain(`--profile lossy --seed ${seed} --without `);
+        return;
+      }
+    },
+  );
 });
 
 test("a reproduction of a whole seed is one short line", () => {

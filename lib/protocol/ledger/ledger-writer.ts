@@ -11,7 +11,7 @@
  * LGW5 Nothing is acknowledged on metadata last read longer ago than a quarter of the seal age (rule 15).
  */
 import { assert } from "../assert.ts";
-import type { Age } from "../deadline.ts";
+import { Age } from "../deadline.ts";
 import type { FencelineError } from "../errors.ts";
 import { type BookieId, type EntryId, nextEntry, type Tenure } from "../ids.ts";
 import { type ClosedLedger, lastFragment, type OpenLedger } from "../ledger-metadata.ts";
@@ -22,11 +22,18 @@ import { memberAt, writeSetPositions } from "../write-set.ts";
 import { changeEnsemble } from "./change-ensemble.ts";
 import { closeCleanly } from "./close-ledger.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
-import { MetadataAge } from "./metadata-age.ts";
-import { type AddedEntry, ackedRegions, type HeldAdd, type PendingAdd, PendingAdds } from "./pending-adds.ts";
-import { sealAdd, sendAdd } from "./send-add.ts";
+import { isFresh } from "./metadata-age.ts";
+import {
+  type AddedEntry,
+  ackedRegions,
+  type HeldAdd,
+  type PendingAdd,
+  PendingAdds,
+  sealAdd,
+  sendAdd,
+} from "./pending-adds.ts";
 import { freshStart, suspectPositions, type WriterStart } from "./writer-start.ts";
-import { beingClosed, fenced, metadataSilent, notSent, outOfBookies, whyNotOpen } from "./writer-stops.ts";
+import { beingClosed, fenced, metadataSilent, notSent, outOfBookies, seenOpen } from "./writer-stops.ts";
 
 type Phase = "open" | "changing-ensemble" | "checking-metadata" | "stopped";
 
@@ -36,7 +43,8 @@ export class LedgerWriter {
   readonly suspects = new Set<BookieId>();
   readonly #ports: LedgerPorts;
   readonly #pending = new PendingAdds();
-  readonly #age: MetadataAge;
+  /** From before the last consistent read of the metadata (W5). */
+  #readAt: Age | undefined;
   #ledger: Versioned<OpenLedger>;
   #phase: Phase = "open";
   #stopped: FencelineError | undefined;
@@ -53,7 +61,7 @@ export class LedgerWriter {
   ) {
     this.#ports = ports;
     this.#ledger = ledger;
-    this.#age = new MetadataAge(ports.clock, ledger.readAt);
+    this.#readAt = ledger.readAt;
     this.tenure = start.tenure;
     this.#lastAddConfirmed = start.lastAddConfirmed;
     this.#lastAddPushed = start.lastAddConfirmed;
@@ -64,7 +72,7 @@ export class LedgerWriter {
 
   /** With the wall time in ms of the last consistent read of it. */
   get ledger(): Versioned<OpenLedger> & { readonly readAt: Age | undefined } {
-    return { ...this.#ledger, readAt: this.#age.readAt };
+    return { ...this.#ledger, readAt: this.#readAt };
   }
   get lastAddConfirmed(): EntryId {
     return this.#lastAddConfirmed;
@@ -179,7 +187,7 @@ export class LedgerWriter {
     while (this.#phase === "open") {
       const head = this.#pending.completeHead(this.#fragment(), replication);
       if (head === undefined) return;
-      if (!this.#age.isFresh()) return void this.#checkMetadata();
+      if (!isFresh(this.#readAt)) return void this.#checkMetadata();
       const entryId = head.entry.header.entryId;
       assert(entryId === nextEntry(this.#lastAddConfirmed), "LGW2: acknowledged in entry-id order");
       this.#pending.shift();
@@ -225,8 +233,9 @@ export class LedgerWriter {
   /** LGW5: reads the metadata again before anything more is acknowledged. */
   async #checkMetadata(): Promise<void> {
     this.#phase = "checking-metadata";
-    const reason = await whyNotOpen(this.#ports, this.#age, this.#ledger.item.ledgerId);
-    if (reason !== undefined) this.#stop(reason);
+    const seen = await seenOpen(this.#ports, this.#ledger.item.ledgerId);
+    if (!(seen instanceof Age)) this.#stop(seen);
+    else this.#readAt = seen;
     if (this.#stopped !== undefined) return;
     this.#phase = "open";
     this.#advance();

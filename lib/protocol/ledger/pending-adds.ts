@@ -6,13 +6,16 @@
  * PAD2 An ack counts for the bookie that stands at the position now; a replaced bookie's acks are dropped.
  */
 import { assert } from "../assert.ts";
+import { sealEntry } from "../entry.ts";
 import { type EntryId, nextEntry, type Region } from "../ids.ts";
 import type { OpenLedger } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
-import type { SealedEntry, Trace } from "../ports.ts";
+import type { EntryHeader, SealedEntry, Trace } from "../ports.ts";
 import type { Fragment, Replication } from "../replication.ts";
 import { isAckSet, memberAt, waitsForRegions, writeSetPositions } from "../write-set.ts";
+import { askBookie, entryCall } from "./ask-bookie.ts";
+import type { LedgerPorts } from "./ledger-ports.ts";
 
 export interface AddedEntry {
   readonly entryId: EntryId;
@@ -182,4 +185,21 @@ export function ackedRegions(add: PendingAdd, fragment: Fragment): Region[] {
 
 function holdersOf(add: PendingAdd, fragment: Fragment): BookieAddress[] {
   return [...add.acked].map((position) => memberAt(fragment, position));
+}
+
+/** Seals the entry; from here on its place and its bytes never change (LGW1). */
+export function sealAdd(
+  ports: LedgerPorts,
+  { ledgerId, digest }: OpenLedger,
+  place: Omit<EntryHeader, "ledgerId">,
+  { payload, resolve, reject }: HeldAdd,
+): PendingAdd {
+  const entry = sealEntry(ports.digest, digest, { ledgerId, ...place }, payload);
+  return { entry, acked: new Set(), failed: new Map(), resolve, reject };
+}
+
+export function sendAdd(ports: LedgerPorts, bookie: BookieAddress, entry: SealedEntry) {
+  const { ledgerId, entryId } = entry.header;
+  const what = entryCall("add", entryId);
+  return askBookie(ports, { ledgerId, bookie, what, call: (port) => port.add(entry) });
 }

@@ -2,12 +2,13 @@
  * Why a writer stopped, said to its callers (rule 8): what was sent may have been recorded, and recovery will
  * decide; what no bookie has seen was not.
  */
+import { Age } from "../deadline.ts";
 import { type BookieWord, FencelineError, insufficientRegions, verdictOf } from "../errors.ts";
 import type { LedgerId } from "../ids.ts";
+import { ledgerKey } from "../items.ts";
 import { lastFragment, type OpenLedger } from "../ledger-metadata.ts";
 import { memberAt, writeSetPositions } from "../write-set.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
-import type { MetadataAge } from "./metadata-age.ts";
 import type { PendingAdd } from "./pending-adds.ts";
 
 export function fenced(ledgerId: LedgerId, reason: string): FencelineError {
@@ -24,17 +25,19 @@ export function metadataSilent(ledgerId: LedgerId, what: string, cause: unknown)
   return new FencelineError("unavailable", { message: `ledger ${ledgerId}: ${what}`, cause });
 }
 
-/** Reads the metadata again. Undefined: the ledger is open, and its age counts from here. */
-export async function whyNotOpen(
-  ports: LedgerPorts,
-  age: MetadataAge,
+/** Reads the metadata again. From before the read began if the ledger is open, else why the writer stops. */
+export async function seenOpen(
+  { clock, metadata }: LedgerPorts,
   ledgerId: LedgerId,
-): Promise<FencelineError | undefined> {
-  const read = await age.readState(ports, ledgerId);
-  if (read.kind === "silent") {
-    return metadataSilent(ledgerId, "its metadata could not be read again", read.error);
+): Promise<Age | FencelineError> {
+  const readAt = new Age(clock);
+  try {
+    const item = (await metadata.get(ledgerKey(ledgerId), "consistent"))?.item;
+    const state = item?.kind === "ledger" ? item.state : "missing";
+    return state === "OPEN" ? readAt : fenced(ledgerId, `the ledger is ${state}`);
+  } catch (error) {
+    return metadataSilent(ledgerId, "its metadata could not be read again", error);
   }
-  return read.state === "OPEN" ? undefined : fenced(ledgerId, `the ledger is ${read.state}`);
 }
 
 /** Too few bookies can be had for `add`; says who answered what. */

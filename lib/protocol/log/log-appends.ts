@@ -10,9 +10,7 @@ import { limits } from "../limits.ts";
 import { type AskAdmission, admitLog } from "../placement/admit-log.ts";
 import { checkRegion } from "../placement/known-region.ts";
 import { within } from "../waiting.ts";
-import { LogWriter } from "./appending/log-writer.ts";
 import { appendDeadline } from "./appending/pending-appends.ts";
-import { WarmWriters } from "./appending/warm-writers.ts";
 import { createLog, describe, preferRegion } from "./catalogue/create-log.ts";
 import { type Ask, askInTime, LogNames } from "./catalogue/log-names.ts";
 import { ownershipOf } from "./chain/segments.ts";
@@ -41,7 +39,6 @@ import { trimLog } from "./upkeep/trim-log.ts";
 
 export class LogAppends implements AppendOperations {
   readonly #names: LogNames;
-  readonly #writers: WarmWriters;
   /** How a trim looks for the tail; each trim settles with a settler of its own. */
   readonly #reader: ReaderPorts;
   readonly #router: AppendRouter;
@@ -54,7 +51,6 @@ export class LogAppends implements AppendOperations {
     this.#names = new LogNames(ports.metadata);
     this.#router = new AppendRouter(ports);
     this.#reader = { ...ports, known: new KnownLedgers(ports) };
-    this.#writers = new WarmWriters(ports.clock, (log) => new LogWriter(ports, log));
   }
 
   createLog(name: LogName, config: LogConfig, preferred?: Region): Promise<LogCreation> {
@@ -78,14 +74,14 @@ export class LogAppends implements AppendOperations {
   append(request: AppendRequest): Promise<AppendAck> {
     const deadline = appendDeadline(this.ports.clock, request.log, request.timeoutMs);
     const append = async (log: LogIdentity) =>
-      acknowledgementOf(log, await this.#router.append(log, request, this.#writers.of(log), deadline));
+      acknowledgementOf(log, await this.#router.append(log, request, deadline));
     return this.#begin(() => this.#names.with(request.log, append, (lookUp) => deadline.ask(lookUp)));
   }
 
   transferOwner(name: LogName, to: Region): Promise<Ownership> {
     const ask = this.#askInTime(`a transfer of log ${name}`);
     const transfer = (log: LogIdentity) =>
-      this.#elsewhere(log).transfer.transfer(log, this.#writers.of(log), to);
+      this.#elsewhere(log).transfer.transfer(log, this.#router.writerOf(log), to);
     return this.#begin(() => this.#names.with(name, transfer, ask));
   }
 
@@ -140,12 +136,12 @@ export class LogAppends implements AppendOperations {
    * answered, the leases are released, and what owners answered is told to the region's other processes.
    */
   async release(): Promise<void> {
-    await Promise.all([this.#writers.release(), this.#router.elsewhere?.calls.flush()]);
+    await Promise.all([this.#router.release(), this.#router.elsewhere?.calls.flush()]);
   }
 
   /** The same for logs that nobody appended to in so long a time: for a process that goes on. */
   releaseIdle(idleMs: number): Promise<void> {
-    return this.#writers.releaseIdle(idleMs);
+    return this.#router.releaseIdle(idleMs);
   }
 
   async recoverLedger(id: LedgerId): Promise<LedgerMetadata> {
@@ -162,26 +158,26 @@ export class LogAppends implements AppendOperations {
     if (request.kind === "take-over") {
       if (owner === region && epoch !== undefined) return { kind: "done", ownership: { owner, epoch } };
       if (owner !== undefined && (request.epoch ?? epoch) !== epoch) throw notOwnedHere(log.name, owner);
-      await this.#writers.find(log)?.release();
+      await this.#router.findWriter(log)?.release();
       const permit = request.from === undefined ? undefined : { from: request.from, deadline };
       return { kind: "done", ownership: await takeOver(this.ports, log, permit) };
     }
     if (owner !== region) throw owner === undefined ? notOwner(log.name) : notOwnedHere(log.name, owner);
     if (request.kind === "settle") {
-      await settleLog(this.ports, log, this.#writers.find(log));
+      await settleLog(this.ports, log, this.#router.findWriter(log));
       return { kind: "done" };
     }
     const { transfer } = this.#elsewhere(log);
     return {
       kind: "done",
-      ownership: await transfer.handOver(log, this.#writers.of(log), request.to, deadline),
+      ownership: await transfer.handOver(log, this.#router.writerOf(log), request.to, deadline),
     };
   }
 
   /** Rule 14: through the owner; by takeover if it does not answer, or cannot. */
   async #settle(log: LogIdentity): Promise<void> {
     if (await this.#settledByOwner(log)) return;
-    await settleLog(this.ports, log, this.#writers.find(log));
+    await settleLog(this.ports, log, this.#router.findWriter(log));
   }
 
   async #settledByOwner(log: LogIdentity): Promise<boolean> {

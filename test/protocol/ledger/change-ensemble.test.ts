@@ -15,6 +15,7 @@ import { fragmentAt, type LedgerMetadata, lastFragment } from "../../../lib/prot
 import { limits } from "../../../lib/protocol/limits.ts";
 import type { Placement } from "../../../lib/protocol/placement/placement.ts";
 import { isAckSet, writeSet } from "../../../lib/protocol/write-set.ts";
+import { EXHAUSTIVE } from "../../cpu-bound.ts";
 import { endOf } from "../../scenarios/cards/meddling.ts";
 import { textOf, World } from "../../scenarios/world.ts";
 
@@ -286,15 +287,15 @@ describe("random failures and interleavings", () => {
     }
   }
 
-  test("acknowledged is on an ACK set of the persisted ensemble (rules 5 to 7)", async () => {
+  test("acknowledged is on an ACK set of the persisted ensemble (rules 5 to 7)", EXHAUSTIVE, async () => {
     const steps = fc.array(anyStep, { minLength: 20, maxLength: 120, size: "max" });
     await fc.assert(fc.asyncProperty(shapes, steps, play), { seed: 2_107, numRuns: 100 });
     expect(seen.changes).toBeGreaterThan(30);
     expect(seen.acknowledged).toBeGreaterThan(300);
     expect(seen.returned).toBeGreaterThan(50);
-  }, 120_000);
+  });
 
-  test("the same with a recovery that starts at any time (rules 8, 10 to 12)", async () => {
+  test("the same with a recovery that starts at any time (rules 8, 10 to 12)", EXHAUSTIVE, async () => {
     const early = fc.array(anyStep, { minLength: 10, maxLength: 80, size: "max" });
     const late = fc.array(anyStep, { minLength: 10, maxLength: 40, size: "max" });
     const stoppedBefore = seen.stopped;
@@ -305,5 +306,5 @@ describe("random failures and interleavings", () => {
       { seed: 2_107, numRuns: 100 },
     );
     expect(seen.stopped - stoppedBefore).toBeGreaterThan(50);
-  }, 120_000);
+  });
 });

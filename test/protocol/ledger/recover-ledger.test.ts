@@ -11,6 +11,7 @@ import {
 import { limits } from "../../../lib/protocol/limits.ts";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import { isAckSet, provesAbsence, writeSet } from "../../../lib/protocol/write-set.ts";
+import { EXHAUSTIVE } from "../../cpu-bound.ts";
 import { changeLedger, endOf, members, sealed, slots, store } from "../../scenarios/cards/meddling.ts";
 import { World } from "../../scenarios/world.ts";
 
@@ -207,7 +208,7 @@ async function holdersNow(w: World, ledger: LedgerMetadata, entry: number): Prom
 }
 
 describe("random tails", () => {
-  test("the end is legal and everybody's; each entry up to it is on an ACK set", async () => {
+  test("the end is legal and everybody's; each entry up to it is on an ACK set", EXHAUSTIVE, async () => {
     let closedOnes = 0;
     await fc.assert(
       fc.asyncProperty(anyTail, async (tail) => {
@@ -229,7 +230,7 @@ describe("random tails", () => {
       { seed: 11, numRuns: 200 },
     );
     expect(closedOnes).toBeGreaterThan(100);
-  }, 60_000);
+  });
 
   async function checkEnd({ w, ledger, had }: Placed, end: number, silent: number): Promise<void> {
     const { replication } = ledger;

@@ -6,7 +6,7 @@ import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts
 import { placeEnsemble } from "../../../lib/protocol/placement/place-ensemble.ts";
 import { replaceBookies } from "../../../lib/protocol/placement/replace-bookies.ts";
 import type { Replication } from "../../../lib/protocol/replication.ts";
-import { CPU_BOUND } from "../../cpu-bound.ts";
+import { CPU_BOUND, EXHAUSTIVE } from "../../cpu-bound.ts";
 import { SeededRandom } from "../../sim/seeded-random.ts";
 import { canBeRefilled, freshBookies, isNoFurther } from "./refillings.ts";
 import {
@@ -196,36 +196,40 @@ function randomLife(random: SeededRandom, ensembleMax: number): Life | undefined
   return answer.kind === "ensemble" ? new Life(candidates, sizes, answer.ensemble) : undefined;
 }
 
-test("drain any region, fail one or two, in any order: replaced where brute force can, E <= 7", () => {
-  const random = new SeededRandom(11, "replacement");
-  const seen = { replaced: 0, refused: 0, onlyWithOthers: 0 };
-  for (let lives = 0; lives < 1_200; ) {
-    const life = randomLife(random, 7);
-    if (life === undefined) continue;
-    lives++;
-    for (let hits = 0; hits < 3; hits++) {
-      life.hit(random);
-      const ring = regionRing(life.ensemble);
-      const story = `life ${lives}: ${ring} ${JSON.stringify(life.sizes)} ${life.positions}`;
-      const answer = life.replace(false);
-      expect(answer.kind, story).toBe(life.canBeRefilled(false) ? "ensemble" : "refused");
-      const wider = answer.kind === "ensemble" ? answer : life.replace(true);
-      if (answer.kind === "refused") {
-        expect(wider.kind, story).toBe(life.canBeRefilled(true) ? "ensemble" : "refused");
+test(
+  "drain any region, fail one or two, in any order: replaced where brute force can, E <= 7",
+  EXHAUSTIVE,
+  () => {
+    const random = new SeededRandom(11, "replacement");
+    const seen = { replaced: 0, refused: 0, onlyWithOthers: 0 };
+    for (let lives = 0; lives < 1_200; ) {
+      const life = randomLife(random, 7);
+      if (life === undefined) continue;
+      lives++;
+      for (let hits = 0; hits < 3; hits++) {
+        life.hit(random);
+        const ring = regionRing(life.ensemble);
+        const story = `life ${lives}: ${ring} ${JSON.stringify(life.sizes)} ${life.positions}`;
+        const answer = life.replace(false);
+        expect(answer.kind, story).toBe(life.canBeRefilled(false) ? "ensemble" : "refused");
+        const wider = answer.kind === "ensemble" ? answer : life.replace(true);
+        if (answer.kind === "refused") {
+          expect(wider.kind, story).toBe(life.canBeRefilled(true) ? "ensemble" : "refused");
+        }
+        if (wider.kind === "refused") {
+          seen.refused++;
+          break;
+        }
+        expect(checkEnsemble(wider.ensemble, life.sizes), story).toEqual({ kind: "legal" });
+        seen[answer.kind === "ensemble" ? "replaced" : "onlyWithOthers"]++;
+        life.adopt(wider.ensemble);
       }
-      if (wider.kind === "refused") {
-        seen.refused++;
-        break;
-      }
-      expect(checkEnsemble(wider.ensemble, life.sizes), story).toEqual({ kind: "legal" });
-      seen[answer.kind === "ensemble" ? "replaced" : "onlyWithOthers"]++;
-      life.adopt(wider.ensemble);
     }
-  }
-  expect(seen.replaced).toBeGreaterThan(500);
-  expect(seen.refused).toBeGreaterThan(300);
-  expect(seen.onlyWithOthers).toBeGreaterThan(10);
-});
+    expect(seen.replaced).toBeGreaterThan(500);
+    expect(seen.refused).toBeGreaterThan(300);
+    expect(seen.onlyWithOthers).toBeGreaterThan(10);
+  },
+);
 
 describe("R = 4, m = 3, E = Qw = 12, Qa = 9", () => {
   const sizes = replication("12/12/9 m3");
@@ -279,77 +283,91 @@ describe("R = 4, m = 3, E = Qw = 12, Qa = 9", () => {
 });
 
 describe("W8: at true indices", () => {
-  test("random legal rings E = 6, Qw = Qa = 3, m = 2, a region drained, 4,000 times: as brute force", () => {
-    const random = new SeededRandom(8, "rings");
-    const sizes = replication("6/3/3 m2");
-    const candidates = regionsOf([4, 4, 4]);
-    const seen = { ensemble: 0, refused: 0 };
-    for (let run = 0; run < 4_000; ) {
-      const ensemble = random.shuffled(candidates).slice(0, 6);
-      if (checkEnsemble(ensemble, sizes).kind === "illegal") continue;
-      run++;
-      const life = new Life(candidates, sizes, ensemble);
-      const position = random.integer(0, 5);
-      const victim = ensemble[position];
-      if (victim === undefined) continue;
-      // Only this slot is replaced; its region takes nobody any more.
-      const regionStates = new Map([[victim.place.region, "draining" as const]]);
-      const answer = replaceBookies(replacement(candidates, sizes, ensemble, [position], { regionStates }));
-      const fresh = freshBookies(candidates, ensemble, new Set(), new Set([victim.place.region]));
-      const isPossible = canBeRefilled({ ensemble, failed: [position], fresh, sizes, othersMayLeave: false });
-      expect(answer.kind, `${regionRing(life.ensemble)} at ${position}`).toBe(
-        isPossible ? "ensemble" : "refused",
-      );
-      if (answer.kind === "ensemble") expect(checkEnsemble(answer.ensemble, sizes).kind).toBe("legal");
-      seen[answer.kind]++;
-    }
-    expect(seen.ensemble).toBeGreaterThan(2_000);
-    expect(seen.refused).toBeGreaterThan(50);
-  });
+  test(
+    "random legal rings E = 6, Qw = Qa = 3, m = 2, a region drained, 4,000 times: as brute force",
+    EXHAUSTIVE,
+    () => {
+      const random = new SeededRandom(8, "rings");
+      const sizes = replication("6/3/3 m2");
+      const candidates = regionsOf([4, 4, 4]);
+      const seen = { ensemble: 0, refused: 0 };
+      for (let run = 0; run < 4_000; ) {
+        const ensemble = random.shuffled(candidates).slice(0, 6);
+        if (checkEnsemble(ensemble, sizes).kind === "illegal") continue;
+        run++;
+        const life = new Life(candidates, sizes, ensemble);
+        const position = random.integer(0, 5);
+        const victim = ensemble[position];
+        if (victim === undefined) continue;
+        // Only this slot is replaced; its region takes nobody any more.
+        const regionStates = new Map([[victim.place.region, "draining" as const]]);
+        const answer = replaceBookies(replacement(candidates, sizes, ensemble, [position], { regionStates }));
+        const fresh = freshBookies(candidates, ensemble, new Set(), new Set([victim.place.region]));
+        const isPossible = canBeRefilled({
+          ensemble,
+          failed: [position],
+          fresh,
+          sizes,
+          othersMayLeave: false,
+        });
+        expect(answer.kind, `${regionRing(life.ensemble)} at ${position}`).toBe(
+          isPossible ? "ensemble" : "refused",
+        );
+        if (answer.kind === "ensemble") expect(checkEnsemble(answer.ensemble, sizes).kind).toBe("legal");
+        seen[answer.kind]++;
+      }
+      expect(seen.ensemble).toBeGreaterThan(2_000);
+      expect(seen.refused).toBeGreaterThan(50);
+    },
+  );
 });
 
-test("RB5: one that is not legal gets no worse in any write set, and is refilled where it can be", () => {
-  const random = new SeededRandom(9, "anomalous");
-  const seen = { illegal: 0, healed: 0, refused: 0 };
-  for (let run = 0; run < 3_000; run++) {
-    const candidates = [...regionsOf([6, 4, 2]), ...topology("unknown:2")];
-    const othersMayLeave = random.chance(0.3);
-    const ensembleSize = random.integer(3, othersMayLeave ? 5 : 7);
-    const writeQuorum = random.integer(2, ensembleSize);
-    const minRegions = random.integer(2, Math.min(3, writeQuorum));
-    const sizes = {
-      ensembleSize,
-      writeQuorum,
-      ackQuorum: random.integer(minRegions, writeQuorum),
-      minRegions,
-    };
-    const ensemble = random.shuffled(candidates).slice(0, ensembleSize);
-    if (checkEnsemble(ensemble, sizes).kind === "legal") continue;
-    seen.illegal++;
-    const positions = random.shuffled([...ensemble.keys()]).slice(0, random.integer(1, 2));
-    const gone = new Set(random.chance(0.5) ? [random.pick(candidates).place.region] : []);
-    const regionStates = new Map([...gone].map((one) => [one, "lost" as const]));
-    const more = { othersMayLeave, regionStates };
-    const answer = replaceBookies(replacement(candidates, sizes, ensemble, positions, more));
-    const fresh = freshBookies(candidates, ensemble, new Set(), gone);
-    const before = ensemble.map(({ place }) => place.region);
-    const isGood = (after: readonly Region[]) => isNoFurther(before, after, sizes);
-    const wanted = { ensemble, failed: positions, fresh, sizes, othersMayLeave, isGood };
-    expect(answer.kind, `${before} ${JSON.stringify(sizes)} ${positions}`).toBe(
-      canBeRefilled(wanted) ? "ensemble" : "refused",
-    );
-    if (answer.kind === "refused") {
-      seen.refused++;
-      continue;
+test(
+  "RB5: one that is not legal gets no worse in any write set, and is refilled where it can be",
+  EXHAUSTIVE,
+  () => {
+    const random = new SeededRandom(9, "anomalous");
+    const seen = { illegal: 0, healed: 0, refused: 0 };
+    for (let run = 0; run < 3_000; run++) {
+      const candidates = [...regionsOf([6, 4, 2]), ...topology("unknown:2")];
+      const othersMayLeave = random.chance(0.3);
+      const ensembleSize = random.integer(3, othersMayLeave ? 5 : 7);
+      const writeQuorum = random.integer(2, ensembleSize);
+      const minRegions = random.integer(2, Math.min(3, writeQuorum));
+      const sizes = {
+        ensembleSize,
+        writeQuorum,
+        ackQuorum: random.integer(minRegions, writeQuorum),
+        minRegions,
+      };
+      const ensemble = random.shuffled(candidates).slice(0, ensembleSize);
+      if (checkEnsemble(ensemble, sizes).kind === "legal") continue;
+      seen.illegal++;
+      const positions = random.shuffled([...ensemble.keys()]).slice(0, random.integer(1, 2));
+      const gone = new Set(random.chance(0.5) ? [random.pick(candidates).place.region] : []);
+      const regionStates = new Map([...gone].map((one) => [one, "lost" as const]));
+      const more = { othersMayLeave, regionStates };
+      const answer = replaceBookies(replacement(candidates, sizes, ensemble, positions, more));
+      const fresh = freshBookies(candidates, ensemble, new Set(), gone);
+      const before = ensemble.map(({ place }) => place.region);
+      const isGood = (after: readonly Region[]) => isNoFurther(before, after, sizes);
+      const wanted = { ensemble, failed: positions, fresh, sizes, othersMayLeave, isGood };
+      expect(answer.kind, `${before} ${JSON.stringify(sizes)} ${positions}`).toBe(
+        canBeRefilled(wanted) ? "ensemble" : "refused",
+      );
+      if (answer.kind === "refused") {
+        seen.refused++;
+        continue;
+      }
+      expect(isGood(answer.ensemble.map(({ place }) => place.region))).toBe(true);
+      expect(checkEnsemble(answer.ensemble, sizes, ensemble)).toEqual({ kind: "legal" });
+      if (checkEnsemble(answer.ensemble, sizes).kind === "legal") seen.healed++;
     }
-    expect(isGood(answer.ensemble.map(({ place }) => place.region))).toBe(true);
-    expect(checkEnsemble(answer.ensemble, sizes, ensemble)).toEqual({ kind: "legal" });
-    if (checkEnsemble(answer.ensemble, sizes).kind === "legal") seen.healed++;
-  }
-  expect(seen.illegal).toBeGreaterThan(1_000);
-  expect(seen.refused).toBeLessThan(seen.illegal / 2);
-  expect(seen.healed).toBeGreaterThan(20);
-});
+    expect(seen.illegal).toBeGreaterThan(1_000);
+    expect(seen.refused).toBeLessThan(seen.illegal / 2);
+    expect(seen.healed).toBeGreaterThan(20);
+  },
+);
 
 test("callers that ask for nonsense are told so", () => {
   const cloud = topology("a:2,b:2");

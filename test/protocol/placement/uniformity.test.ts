@@ -2,7 +2,7 @@
 import { expect, test, vi } from "vitest";
 import { region } from "../../../lib/protocol/ids.ts";
 import { placeEnsemble } from "../../../lib/protocol/placement/place-ensemble.ts";
-import { CPU_BOUND } from "../../cpu-bound.ts";
+import { CPU_BOUND, EXHAUSTIVE } from "../../cpu-bound.ts";
 import { deviations, quickCases } from "./shares.ts";
 import { ledgers, placed, regionRing, regionsOf, request, tally } from "./topologies.ts";
 
@@ -10,6 +10,7 @@ vi.setConfig({ testTimeout: CPU_BOUND.timeout });
 
 test.each(quickCases.map((shares) => [shares.name, shares] as const))(
   "30,000 ledgers, regions and racks within 2 %%: %s",
+  EXHAUSTIVE,
   (_, shares) => {
     const farthest = deviations(shares, 30_000);
     expect(farthest.region).toBeLessThan(0.02);

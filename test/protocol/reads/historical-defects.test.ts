@@ -9,7 +9,7 @@ import { orderReplicas } from "../../../lib/protocol/reads/order-replicas.ts";
 import { readLimits } from "../../../lib/protocol/reads/read-limits.ts";
 import { speculativeRead } from "../../../lib/protocol/reads/speculative-read.ts";
 import { runClosedLoop } from "../../bench/reads/closed-loop.ts";
-import { CPU_BOUND } from "../../cpu-bound.ts";
+import { CPU_BOUND, EXHAUSTIVE } from "../../cpu-bound.ts";
 import { readerView } from "./reader-view.ts";
 import { anyAnswer, bookieAt, inMs, nameOf, ReadingWorld, type Says, silent } from "./reading-world.ts";
 
@@ -40,7 +40,7 @@ test("22 (BookKeeper #4680) a late error re-enters no finished read and blames n
   expect(reading.policy.isSuspect(third.id)).toBe(false);
 });
 
-test("23 (BookKeeper #1664) 100,000 fast reads leave no timer behind", { timeout: 90_000 }, async () => {
+test("23 (BookKeeper #1664) 100,000 fast reads leave no timer behind", EXHAUSTIVE, async () => {
   const reading = inRackA();
   const writeSet = [near, other, far];
   const fast = {

@@ -7,6 +7,7 @@ import { describe, expect, test } from "vitest";
 import { StoredBookie, type StoredBookieFields } from "../../../lib/protocol/bookie/stored-bookie.ts";
 import type { SealedEntry } from "../../../lib/protocol/ports.ts";
 import { pause } from "../../../lib/protocol/waiting.ts";
+import { EXHAUSTIVE } from "../../cpu-bound.ts";
 import type { Match } from "../faults.ts";
 import { brokenPromises } from "../promises.ts";
 import { type Adder, World, type WorldFields } from "../world.ts";
@@ -14,7 +15,6 @@ import { ReadsPlainly } from "./broken/wrong-bookies.ts";
 import { threeOfFour } from "./three-of-four.ts";
 
 /** Enough on a machine that is busy with other things. */
-const patience = { timeout: 90_000 };
 
 /** Stops the `n`-th matching call, before or after its effect, until `goOn`. */
 function stopAt(w: World, match: Match, n: number, moment: "before" | "after") {
@@ -37,7 +37,7 @@ async function addSome(w: World, writer: Adder, count: number): Promise<void> {
 describe.each(["before", "after"] as const)("one stands still %s a call, the other goes on", (moment) => {
   test(
     "recovery, at each of its calls: the writer adds until it is fenced, and all it was told is kept",
-    patience,
+    EXHAUSTIVE,
     async () => {
       let n = 0;
       for (let reached = true; reached; n++) {
@@ -61,7 +61,7 @@ describe.each(["before", "after"] as const)("one stands still %s a call, the oth
 
   test(
     "the writer, at each of its calls: recovery closes, and the writer is told of nothing behind the end",
-    patience,
+    EXHAUSTIVE,
     async () => {
       let n = 0;
       for (let reached = true; reached; n++) {
@@ -169,7 +169,7 @@ describe("all at once, calls as slow as chance has it", () => {
     ["E4 Qw4 Qa2 in two regions", { bookies: inRegions, quorums: [4, 4, 2], minRegions: 2 }],
   ];
 
-  test.each(settings)("%s: no promise is broken (rules 1 to 14)", patience, async (_, setting) => {
+  test.each(settings)("%s: no promise is broken (rules 1 to 14)", EXHAUSTIVE, async (_, setting) => {
     let acknowledged = 0;
     const property = fc.asyncProperty(delays, async (delaysMs) => {
       const outcome = await storm(delaysMs, setting);
@@ -181,7 +181,7 @@ describe("all at once, calls as slow as chance has it", () => {
     expect(acknowledged).toBeGreaterThan(runs.numRuns);
   });
 
-  test("with recovery reads that only read, one is", patience, async () => {
+  test("with recovery reads that only read, one is", EXHAUSTIVE, async () => {
     const broken: string[] = [];
     // The fences of the other recovery requests stop most of what these reads let through.
     for (const delaysMs of fc.sample(delays, { ...runs, numRuns: 400 })) {

@@ -10,6 +10,7 @@ import { type LedgerId, seqNum } from "../../../lib/protocol/ids.ts";
 import { collectUnnamed } from "../../../lib/protocol/log/upkeep/audit-ledger.ts";
 import { auditSegments } from "../../../lib/protocol/log/upkeep/audit-segments.ts";
 import type { MetadataStore } from "../../../lib/protocol/ports.ts";
+import { EXHAUSTIVE } from "../../cpu-bound.ts";
 import { LOG, type LogClient, LogWorld } from "./log-world.ts";
 import { AnyOldState } from "./metadata-tricks.ts";
 import { Storm } from "./storm.ts";
@@ -90,6 +91,7 @@ const seeds = Array.from({ length: SEEDS }, (_, index) => FIRST_SEED + index);
 
 test.each(seeds)(
   "storm %d: trimmed, audited, collected, sealed and deleted, a log keeps what it promised",
+  EXHAUSTIVE,
   async (seed) => {
     const w = await LogWorld.make({ segmentBytesMax: 100 });
     const storm = new Storm(w, seed);
@@ -125,7 +127,6 @@ test.each(seeds)(
     expect(await w.run(calm.appends.deleteLog(LOG))).toBe("deleted");
     for (const client of clients) expect(await client.readOrError(0)).toBe("log_not_found");
   },
-  30_000,
 );
 
 /** Nothing leaks: after a last round of the auditor and the collector only named ledgers are left. */

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { FencelineError } from "../../../lib/protocol/errors.ts";
 import { directoryKey, logKey, logNameKey } from "../../../lib/protocol/items.ts";
 import { finishDeletion } from "../../../lib/protocol/log/upkeep/delete-log.ts";
+import { EXHAUSTIVE } from "../../cpu-bound.ts";
 import { LOG, type LogClient, LogWorld } from "./log-world.ts";
 
 /** Every segment is full after one batch. */
@@ -151,7 +152,7 @@ describe("T08 (29): an opener freezes before its put, the log is deleted and cre
 });
 
 describe("two delete at once", () => {
-  test("wherever one of them is when the other does it all: deleted, once", async () => {
+  test("wherever one of them is when the other does it all: deleted, once", EXHAUSTIVE, async () => {
     for (let held = 0; ; held++) {
       const w = await LogWorld.make(ONE_BATCH);
       await w.client("P").append("a", "b");
@@ -170,31 +171,35 @@ describe("two delete at once", () => {
     }
   });
 
-  test("wherever a slow one is when the name is created again: the new log is left alone", async () => {
-    for (let held = 0; ; held++) {
-      const w = await LogWorld.make(ONE_BATCH);
-      await w.client("P").append("a", "b");
-      const slow = w.client("slow", "west");
-      const quick = w.client("quick", "north");
-      let count = 0;
-      let deletedMeanwhile = false;
-      // Not the very first call, the look-up of the name: from there on it is about the former log.
-      w.faults.at({ client: "slow", port: "metadata" }, "before", Number.POSITIVE_INFINITY, async () => {
-        if (count++ !== held + 2) return;
-        await deleting(quick);
-        await w.creatingAgain();
-        deletedMeanwhile = true;
-      });
-      await w.run(deleting(slow));
-      if (!deletedMeanwhile) break;
-      expect([await logState(w), await isNamed(w), await listed(w)]).toEqual(["active", true, [LOG]]);
-      expect(await w.client("Q").append("q")).toEqual(["at 0"]);
-    }
-  });
+  test(
+    "wherever a slow one is when the name is created again: the new log is left alone",
+    EXHAUSTIVE,
+    async () => {
+      for (let held = 0; ; held++) {
+        const w = await LogWorld.make(ONE_BATCH);
+        await w.client("P").append("a", "b");
+        const slow = w.client("slow", "west");
+        const quick = w.client("quick", "north");
+        let count = 0;
+        let deletedMeanwhile = false;
+        // Not the very first call, the look-up of the name: from there on it is about the former log.
+        w.faults.at({ client: "slow", port: "metadata" }, "before", Number.POSITIVE_INFINITY, async () => {
+          if (count++ !== held + 2) return;
+          await deleting(quick);
+          await w.creatingAgain();
+          deletedMeanwhile = true;
+        });
+        await w.run(deleting(slow));
+        if (!deletedMeanwhile) break;
+        expect([await logState(w), await isNamed(w), await listed(w)]).toEqual(["active", true, [LOG]]);
+        expect(await w.client("Q").append("q")).toEqual(["at 0"]);
+      }
+    },
+  );
 });
 
 describe.each(["before", "after"] as const)("a call of a deletion fails %s its effect", (moment) => {
-  test("whichever it is: as said, and deleted in the end", async () => {
+  test("whichever it is: as said, and deleted in the end", EXHAUSTIVE, async () => {
     let deletedAtOnce = 0;
     for (let failing = 0; ; failing++) {
       const w = await LogWorld.make(ONE_BATCH);

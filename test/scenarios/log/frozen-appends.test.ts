@@ -7,6 +7,7 @@ import { describe, expect, test } from "vitest";
 import { keySender } from "../../../lib/api/append-sender.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { appendLimits } from "../../../lib/protocol/log/records/append-limits.ts";
+import { EXHAUSTIVE } from "../../cpu-bound.ts";
 import { freezeAt, freezes } from "../freeze.ts";
 import { LOG, type LogClient, LogWorld, recordOf } from "./log-world.ts";
 
@@ -67,30 +68,34 @@ describe.each([
   ["the owner's region", "east"],
   ["another region", "west"],
 ])("P3: frozen in %s", (_, where) => {
-  test.each(freezes)("%s any call (its clocks %s): the record is in the log once", async (moment, passes) => {
-    for (let at = 0; at < 60; at++) {
-      const w = await LogWorld.make({ leases: true, forwarding: true });
-      const p = w.client("P", "east");
-      expect(await p.append("a")).toEqual(["at 0"]);
-      await p.release();
-      const calls = (["lease", "metadata", "bookie"] as const).map((port) => ({ client: "Z", port }));
-      const ice = freezeAt(w.faults, calls, moment, at);
-      const first = keyed(w.client("Z", where), "k").catch(() => undefined);
-      await w.world.clock.advance(200);
-      if (!ice.isFrozen()) return expect(at).toBeGreaterThan(2);
-      const again = await w.run(keyed(p, "k"));
-      w.world.clock[passes](appendLimits.producerKeepMs + 1);
-      await w.run(keyed(p, "other"));
-      await p.release();
-      ice.thaw();
-      await w.run(first);
-      await w.world.clock.advance(60_000);
-      const log = await w.client("T", "north").read(0);
-      expect(
-        log.filter((text) => text === "k"),
-        `call ${at}`,
-      ).toHaveLength(1);
-      expect(log[again.start.seqNum], `call ${at}`).toBe("k");
-    }
-  });
+  test.each(freezes)(
+    "%s any call (its clocks %s): the record is in the log once",
+    EXHAUSTIVE,
+    async (moment, passes) => {
+      for (let at = 0; at < 60; at++) {
+        const w = await LogWorld.make({ leases: true, forwarding: true });
+        const p = w.client("P", "east");
+        expect(await p.append("a")).toEqual(["at 0"]);
+        await p.release();
+        const calls = (["lease", "metadata", "bookie"] as const).map((port) => ({ client: "Z", port }));
+        const ice = freezeAt(w.faults, calls, moment, at);
+        const first = keyed(w.client("Z", where), "k").catch(() => undefined);
+        await w.world.clock.advance(200);
+        if (!ice.isFrozen()) return expect(at).toBeGreaterThan(2);
+        const again = await w.run(keyed(p, "k"));
+        w.world.clock[passes](appendLimits.producerKeepMs + 1);
+        await w.run(keyed(p, "other"));
+        await p.release();
+        ice.thaw();
+        await w.run(first);
+        await w.world.clock.advance(60_000);
+        const log = await w.client("T", "north").read(0);
+        expect(
+          log.filter((text) => text === "k"),
+          `call ${at}`,
+        ).toHaveLength(1);
+        expect(log[again.start.seqNum], `call ${at}`).toBe("k");
+      }
+    },
+  );
 });

@@ -5,6 +5,7 @@
 import { describe, expect, test } from "vitest";
 import { region, seqNum } from "../../../lib/protocol/ids.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
+import { EXHAUSTIVE } from "../../cpu-bound.ts";
 import { freezeAt, freezes } from "../freeze.ts";
 import { LOG, type LogClient, LogWorld } from "./log-world.ts";
 
@@ -19,6 +20,7 @@ const requests: Readonly<Record<string, (client: LogClient) => Promise<unknown>>
 describe.each(Object.entries(requests))("29: a %s", (_, ask) => {
   test.each(freezes)(
     "frozen %s any call (its clocks %s): the name's next life is left alone",
+    EXHAUSTIVE,
     async (moment, passes) => {
       for (let at = 0; at < 60; at++) {
         const w = await LogWorld.make({ leases: true, forwarding: true });

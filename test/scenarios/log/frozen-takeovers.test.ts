@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { unavailable } from "../../../lib/protocol/errors.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { ownerLimits } from "../../../lib/protocol/log/ownership/owner-limits.ts";
+import { EXHAUSTIVE } from "../../cpu-bound.ts";
 import { freezeAt, freezes } from "../freeze.ts";
 import { LOG, LogWorld, recordOf } from "./log-world.ts";
 
@@ -26,6 +27,7 @@ const owners = async (w: LogWorld) =>
 
 test.each(freezes)(
   "F3: frozen %s any call of a takeover (its clocks %s), it takes nothing from an owner that goes on",
+  EXHAUSTIVE,
   async (moment, passes) => {
     let tookOver = false;
     for (let at = 0; !tookOver; at++) {
@@ -45,7 +47,6 @@ test.each(freezes)(
       if (!tookOver) expect(new Set(await owners(w)), `call ${at}`).toEqual(new Set(["east"]));
     }
   },
-  60_000,
 );
 
 test.each(["jump", "suspend"] as const)(

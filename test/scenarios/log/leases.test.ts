@@ -5,6 +5,7 @@ import { ledgerKey } from "../../../lib/protocol/items.ts";
 import type { Lease } from "../../../lib/protocol/lease.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { pause } from "../../../lib/protocol/waiting.ts";
+import { EXHAUSTIVE } from "../../cpu-bound.ts";
 import { LOG, LogWorld, recordOf, told } from "./log-world.ts";
 
 const world = () => LogWorld.make({ leases: true });
@@ -301,7 +302,7 @@ test("14: the holder settles with a control entry, and the next one goes on behi
 });
 
 describe.each(["before", "after"] as const)("a call of a hand-off fails %s its effect", (moment) => {
-  test("whichever call it is: acknowledged is recorded once, refused is not", async () => {
+  test("whichever call it is: acknowledged is recorded once, refused is not", EXHAUSTIVE, async () => {
     let calls = 12;
     for (let failing = 0; failing < calls; failing++) {
       const w = await world();
@@ -328,7 +329,7 @@ describe.each(["before", "after"] as const)("a call of a hand-off fails %s its e
         if (outcome.startsWith("at ")) expect(log[Number(outcome.slice(3))]).toBe(text);
       }
     }
-  }, 30_000);
+  });
 });
 
 test("17, 18: a pen that is still on its way when it is let go of is laid down once it arrives", async () => {

@@ -220,6 +220,19 @@ describe("takeover", () => {
     expect(new Set(await owners(w))).toEqual(new Set(["east"]));
   });
 
+  test("a takeover is noted by its writer under its lease, once, before the append is sent", async () => {
+    const { w, q } = await ownedByEast();
+    refusing(w, "east");
+    const noted: (string | undefined)[] = [];
+    w.faults.at({ client: "Q", call: "add" }, "before", Number.POSITIVE_INFINITY, async () => {
+      noted.push((await w.leaseTable("west").read(w.log))?.lease.contest?.region);
+    });
+    expect(await q.append("b")).toEqual(["at 1"]);
+    expect(new Set(noted)).toEqual(new Set(["east"]));
+    // The acquire, and the note.
+    expect(w.faults.count({ client: "Q", port: "lease", call: "write", about: w.log })).toBe(2);
+  });
+
   test("an owner that refuses is alive: its refusals, slow as they may be, take nothing over", async () => {
     const { w, q } = await ownedByEast();
     for (let round = 0; round < 8; round++) {

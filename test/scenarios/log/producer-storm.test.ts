@@ -9,6 +9,7 @@ import { keySender } from "../../../lib/api/append-sender.ts";
 import { boundedMetadata } from "../../../lib/protocol/bounded-metadata.ts";
 import { FencelineError } from "../../../lib/protocol/errors.ts";
 import type { MetadataStore } from "../../../lib/protocol/ports.ts";
+import { EXHAUSTIVE } from "../../cpu-bound.ts";
 import { LOG, type LogClient, LogWorld, recordOf } from "./log-world.ts";
 import { AnyOldState } from "./metadata-tricks.ts";
 import { Storm } from "./storm.ts";
@@ -125,10 +126,10 @@ async function weather(seed: number, leases: boolean, forwarding: boolean): Prom
 
 test.each(Array.from({ length: SEEDS }, (_, index) => FIRST_SEED + index))(
   "storm %d: each producer's batches are once in the log, in order, at the places that it was told",
+  EXHAUSTIVE,
   async (seed) => {
     await weather(seed, false, false);
     await weather(seed, true, false);
     await weather(seed, true, true);
   },
-  60_000,
 );

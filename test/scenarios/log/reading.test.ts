@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { logName } from "../../../lib/protocol/ids.ts";
 import { ledgerKey, logNameKey } from "../../../lib/protocol/items.ts";
 import type { MetadataStore, Versioned } from "../../../lib/protocol/ports.ts";
+import { EXHAUSTIVE } from "../../cpu-bound.ts";
 import { LOG, LogWorld } from "./log-world.ts";
 import { AnyOldState, OldAnswers } from "./metadata-tricks.ts";
 
@@ -64,7 +65,7 @@ test("33a, 33d, 33e: with queries as old as the empty log a reader finds what ca
   expect(await t.read(2)).toEqual(["p2"]);
 });
 
-test("33: whatever earlier states stale queries show, strong reads are exact", async () => {
+test("33: whatever earlier states stale queries show, strong reads are exact", EXHAUSTIVE, async () => {
   let state = 7;
   const draw = (bound: number) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { boundedMetadata } from "../../../lib/protocol/bounded-metadata.ts";
 import type { MetadataStore } from "../../../lib/protocol/ports.ts";
+import { EXHAUSTIVE } from "../../cpu-bound.ts";
 import { LogWorld } from "./log-world.ts";
 import { AnyOldState } from "./metadata-tricks.ts";
 import { Storm } from "./storm.ts";
@@ -45,18 +46,18 @@ async function weather(seed: number, leases: boolean, forwarding: boolean): Prom
 
 test.each(seeds)(
   "storm %d: acknowledged once and for ever, refused never, in doubt once or not at all",
+  EXHAUSTIVE,
   (seed) => weather(seed, false, false),
-  20_000,
 );
 
 test.each(seeds)(
   "storm %d with two processes in a region that pass a writer lease (16 to 20): the same",
+  EXHAUSTIVE,
   (seed) => weather(seed, true, false),
-  20_000,
 );
 
 test.each(seeds)(
   "storm %d with appends forwarded to the owner's region, which may be taken over: the same",
+  EXHAUSTIVE,
   (seed) => weather(seed, true, true),
-  20_000,
 );

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { FencelineError } from "../../../lib/protocol/errors.ts";
 import { seqNum } from "../../../lib/protocol/ids.ts";
 import { logKey, segmentKey } from "../../../lib/protocol/items.ts";
+import { EXHAUSTIVE } from "../../cpu-bound.ts";
 import { LOG, type LogClient, LogWorld } from "./log-world.ts";
 
 /** Every segment is full after one batch. */
@@ -89,23 +90,27 @@ describe("the trim point (30)", () => {
     expect(await trimPoint(w)).toBe(0);
   });
 
-  test("whichever call of a trim is lost, before or after its effect: forward, and as asked in the end", async () => {
-    for (const moment of ["before", "after"] as const) {
-      for (let failing = 0; ; failing++) {
-        const w = await LogWorld.make();
-        await w.client("P").append("a", "b", "c");
-        let count = 0;
-        w.faults.at({ client: "Q", port: "metadata" }, moment, Number.POSITIVE_INFINITY, () => {
-          if (count++ === failing) throw new Error("lost");
-        });
-        const first = await w.run(trimming(w.client("Q", "west"), 2));
-        if (first === "trimmed to 2") expect(await trimPoint(w)).toBe(2);
-        if (first.endsWith("none")) expect(await trimPoint(w)).toBe(0);
-        expect(await w.run(trimming(w.client("R", "north"), 2))).toBe("trimmed to 2");
-        if (count <= failing) break;
+  test(
+    "whichever call of a trim is lost, before or after its effect: forward, and as asked in the end",
+    EXHAUSTIVE,
+    async () => {
+      for (const moment of ["before", "after"] as const) {
+        for (let failing = 0; ; failing++) {
+          const w = await LogWorld.make();
+          await w.client("P").append("a", "b", "c");
+          let count = 0;
+          w.faults.at({ client: "Q", port: "metadata" }, moment, Number.POSITIVE_INFINITY, () => {
+            if (count++ === failing) throw new Error("lost");
+          });
+          const first = await w.run(trimming(w.client("Q", "west"), 2));
+          if (first === "trimmed to 2") expect(await trimPoint(w)).toBe(2);
+          if (first.endsWith("none")) expect(await trimPoint(w)).toBe(0);
+          expect(await w.run(trimming(w.client("R", "north"), 2))).toBe("trimmed to 2");
+          if (count <= failing) break;
+        }
       }
-    }
-  });
+    },
+  );
 });
 
 describe("T02 (31): an owner froze in its roll, everything is trimmed, its closed segment is the last", () => {
@@ -165,33 +170,37 @@ describe("the auditor (31)", () => {
     expect(await p.append("f")).toEqual(["at 5"]);
   });
 
-  test("two at once, whichever call of one is lost: nothing more goes, and all of it in the end", async () => {
-    for (const moment of ["before", "after"] as const) {
-      for (let failing = 0; ; failing++) {
-        const w = await LogWorld.make(ONE_BATCH);
-        const p = w.client("P");
-        await p.append("a", "b", "c");
-        const ids = Object.values(await w.chain());
-        await w.trim(2);
-        let count = 0;
-        w.faults.at({ client: "auditor", port: "metadata" }, moment, Number.POSITIVE_INFINITY, () => {
-          if (count++ === failing) throw new Error("lost");
-        });
-        const unlucky = w.audit().catch(() => undefined);
-        await Promise.all([unlucky, w.audit("another auditor")]);
-        await w.audit("another auditor");
-        expect(Object.keys(await w.chain())).toEqual(["2"]);
-        expect(await Promise.all(ids.map((id) => w.ledgerState(id)))).toEqual([
-          "DELETED",
-          "DELETED",
-          expect.stringMatching("OPEN|CLOSED"),
-        ]);
-        expect(await p.append("d")).toEqual(["at 3"]);
-        expect(await w.client("T", "west").read(2)).toEqual(["c", "d"]);
-        if (count <= failing) break;
+  test(
+    "two at once, whichever call of one is lost: nothing more goes, and all of it in the end",
+    EXHAUSTIVE,
+    async () => {
+      for (const moment of ["before", "after"] as const) {
+        for (let failing = 0; ; failing++) {
+          const w = await LogWorld.make(ONE_BATCH);
+          const p = w.client("P");
+          await p.append("a", "b", "c");
+          const ids = Object.values(await w.chain());
+          await w.trim(2);
+          let count = 0;
+          w.faults.at({ client: "auditor", port: "metadata" }, moment, Number.POSITIVE_INFINITY, () => {
+            if (count++ === failing) throw new Error("lost");
+          });
+          const unlucky = w.audit().catch(() => undefined);
+          await Promise.all([unlucky, w.audit("another auditor")]);
+          await w.audit("another auditor");
+          expect(Object.keys(await w.chain())).toEqual(["2"]);
+          expect(await Promise.all(ids.map((id) => w.ledgerState(id)))).toEqual([
+            "DELETED",
+            "DELETED",
+            expect.stringMatching("OPEN|CLOSED"),
+          ]);
+          expect(await p.append("d")).toEqual(["at 3"]);
+          expect(await w.client("T", "west").read(2)).toEqual(["c", "d"]);
+          if (count <= failing) break;
+        }
       }
-    }
-  });
+    },
+  );
 
   test("a reader that is in a segment when it goes is told 'trimmed', or reads on behind it", async () => {
     const w = await LogWorld.make(ONE_BATCH);

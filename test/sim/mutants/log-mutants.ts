@@ -97,7 +97,8 @@ const next = await firstAtOrAbove(this.ports.metadata, this.log.log, beyond, thi
     patches: [
       {
         in: "completeSegment",
-        from: "item.ledgerId === segment.ledgerId && item.completion === undefined ? { ...item, completion } : undefined",
+        from: `item.ledgerId === segment.ledgerId && item.completion === undefined
+  ? { ...item, completion } : undefined`,
         to: "({ ...item, ledgerId: segment.ledgerId, completion })",
       },
       {

@@ -61,7 +61,7 @@ return !isAckSet(rest, replication);`,
     patches: [
       {
         in: "LedgerReader.#provenTail",
-        from: "now === undefined || !sameVersion(now, known)",
+        from: "now === undefined || !isSameVersion(now.version, known.version)",
         to: "now === undefined",
       },
     ],

@@ -78,9 +78,9 @@ export const testedMutants: readonly TestedMutant[] = [
     breaks: "rule 15: metadata whose age nobody can say is read again",
     patches: [
       {
-        in: "isFresh",
-        from: "ageMs >= 0 && ageMs < limits.metadataAgeMaxMs",
-        to: "ageMs < limits.metadataAgeMaxMs",
+        in: "Age.ms",
+        from: "wallMs < 0 || monotonicMs < 0 ? Number.POSITIVE_INFINITY : Math.max(wallMs, monotonicMs)",
+        to: "Math.max(wallMs, monotonicMs)",
       },
     ],
     caughtBy: {

@@ -22,7 +22,7 @@ return { owner: to, epoch: (now.epoch ?? 0) + 1 } as never;`,
   {
     name: "appends-go-on-during-a-hand-over",
     breaks: "K2: a busy owner's hand-over ends",
-    patches: [{ in: "AppendRouter.#own", from: "transfer.isLeaving(log)", to: "log === null" }],
+    patches: [{ in: "AppendRouter.#own", from: "writer.isLeaving", to: "log === null" }],
     profiles: TRANSFERS,
   },
   {
@@ -73,7 +73,7 @@ return await elect();`,
     patches: [
       {
         in: "AppendRouter.#own",
-        from: "if (!calls.isAccepting(this.ports.region) && (await leave())) return undefined;",
+        from: "if (!isAccepting(this.ports, this.ports.region) && (await leave())) return undefined;",
         to: "",
       },
     ],

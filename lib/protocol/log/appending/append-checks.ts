@@ -1,10 +1,14 @@
-/** What an append may contain. Nothing of a refused append is sent anywhere. */
+/** What an append may contain, and its sender. Nothing of a refused append is sent anywhere. */
+import type { Clock } from "../../clock.ts";
 import { FencelineError } from "../../errors.ts";
+import { entryId, ledgerId, NO_ENTRY, seqNum, tenure } from "../../ids.ts";
 import { limits } from "../../limits.ts";
+import type { Digest, EntryHeader } from "../../ports.ts";
 import type { AppendRequest } from "../operations.ts";
 import { appendLimits } from "../records/append-limits.ts";
 import type { RecordInput } from "../records/record.ts";
-import { meteredBytes } from "../records/record-set.ts";
+import type { BatchSender } from "../records/record-set.ts";
+import { encodeRecordSet, meteredBytes } from "../records/record-set.ts";
 
 const REMEDY = "split the batch";
 
@@ -107,3 +111,35 @@ function invalid(message: string, pointer: string): FencelineError {
     details: { errors: [{ pointer, detail: message }] },
   });
 }
+
+/**
+ * An append's sender in the form that goes into entries: with a checksum of the records, which distinguishes
+ * a repetition from another batch under a seq that came before. Undefined: a plain append.
+ */
+export function batchSender(
+  { clock, digest }: { readonly clock: Clock; readonly digest: Digest },
+  { sender, records }: Pick<AppendRequest, "sender" | "records">,
+): BatchSender | undefined {
+  if (sender === undefined) return undefined;
+  return {
+    ...sender,
+    content: contentOf(digest, records),
+    arrivedAtMs: Math.max(0, Math.floor(clock.nowMs())),
+  };
+}
+
+/** Of headers and bodies. Timestamps are left out: a client may give each attempt its own. */
+function contentOf(digest: Digest, records: readonly RecordInput[]): number {
+  const plain = records.map(({ headers, body }) => ({ headers, body, timestampMs: 0 }));
+  const checksum = digest.compute({ type: "crc32" }, NO_HEADER, encodeRecordSet(seqNum(0), plain));
+  return new DataView(checksum.buffer, checksum.byteOffset, checksum.byteLength).getUint32(0);
+}
+
+/** The checksum is about records alone, wherever they come to stand. */
+const NO_HEADER: EntryHeader = {
+  ledgerId: ledgerId(0),
+  entryId: entryId(0),
+  lastAddConfirmed: NO_ENTRY,
+  length: 0,
+  tenure: tenure(""),
+};

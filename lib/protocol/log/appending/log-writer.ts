@@ -38,8 +38,7 @@ import {
 import type { OpenedSegment } from "../opening/start-segment.ts";
 import type { AppendRequest } from "../operations.ts";
 import { ActiveSegment } from "./active-segment.ts";
-import { checkAppend } from "./append-checks.ts";
-import { batchSender } from "./append-content.ts";
+import { batchSender, checkAppend } from "./append-checks.ts";
 import { withoutEffect } from "./append-errors.ts";
 import { decideAppends } from "./decide-appends.ts";
 import { judgeRefusal } from "./judge-refusal.ts";
@@ -68,6 +67,7 @@ export class LogWriter {
   readonly #changed = new Signal();
   /** Awaited while the release of the lease is wanted. */
   readonly #released = new Signal();
+  #leaving: Promise<unknown> | undefined;
   #state: WriterState = { kind: "cold", avoid: new Set() };
 
   constructor(
@@ -120,6 +120,25 @@ export class LogWriter {
     const released = this.#released.wait();
     this.#changed.wake();
     await released;
+  }
+
+  /** The log is being handed over: appends wait, then look again who owns it. */
+  get isLeaving(): boolean {
+    return this.#leaving !== undefined;
+  }
+
+  /** Resolves once the log is not being handed over. */
+  async stays(): Promise<void> {
+    while (this.#leaving !== undefined) await this.#leaving.catch(() => {});
+  }
+
+  /** Hands the log over, by `handOver`: one at a time, so the caller waits for `stays` before. */
+  async leave<T>(handOver: () => Promise<T>): Promise<T> {
+    const leaving = handOver().finally(() => {
+      if (this.#leaving === leaving) this.#leaving = undefined;
+    });
+    this.#leaving = leaving;
+    return await leaving;
   }
 
   #accept(append: PendingAppend): Promise<AppendAnswer> {
@@ -226,7 +245,11 @@ export class LogWriter {
     for (let attempt = 1; !this.#queue.isEmpty; attempt++) {
       try {
         const barred = attempt === 1 ? await this.#lease.enter() : undefined;
-        const opening = barred ?? (await this.#bounded("opening", avoid, resumeOrOpen));
+        const permit = this.#queue.permit;
+        const opening = barred ?? (await this.#bounded("opening", { avoid, permit }, resumeOrOpen));
+        const isContest =
+          opening.kind === "opened" ? permit?.isOnSilence : "alive" in opening && opening.alive;
+        if (permit !== undefined && isContest) await this.#lease.recordContest(permit.from);
         if (opening.kind === "opened") return this.#use(opening.segment);
         if (opening.kind === "sealed") await this.#sealed.refuse(appends, opening.tail);
         else for (const append of appends) append.answer(opening);
@@ -252,7 +275,7 @@ export class LogWriter {
     const roll = (request: OpenRequest) =>
       rollSegment(this.ports, this.log, full.opened, full.writer, request);
     try {
-      const opening = await this.#bounded("rolling", avoid, roll);
+      const opening = await this.#bounded("rolling", { avoid, permit: undefined }, roll);
       if (opening.kind === "opened") return this.#use(opening.segment);
     } catch (error) {
       if (!(error instanceof FencelineError)) throw error;
@@ -263,11 +286,11 @@ export class LogWriter {
 
   #bounded(
     what: string,
-    failedBookies: ReadonlySet<BookieId>,
+    request: Pick<OpenRequest, "avoid" | "permit">,
     open: (request: OpenRequest) => Promise<Opening>,
   ): Promise<Opening> {
-    const avoid = new Set([...failedBookies, ...this.#lease.suspects]);
-    const allowed = { avoid, permit: this.#queue.permit, holdsLease: () => this.#lease.isReady };
+    const avoid = new Set([...request.avoid, ...this.#lease.suspects]);
+    const allowed = { ...request, avoid, holdsLease: () => this.#lease.isReady };
     const name = `${what} a segment of log ${this.log.name}`;
     return this.#lease.during(() => boundedOpening(this.ports, name, allowed, open));
   }

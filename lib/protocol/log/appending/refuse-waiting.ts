@@ -18,9 +18,9 @@ import { restoreProducers } from "../producers/producer-snapshot.ts";
 import type { ProducerTable } from "../producers/producer-table.ts";
 import { appendLimits } from "../records/append-limits.ts";
 import type { BatchSender } from "../records/record-set.ts";
-import { judgeAppend } from "./judge-append.ts";
 import { duplicateAck } from "./judge-refusal.ts";
 import type { PendingAppend } from "./pending-appends.ts";
+import { judgeAppend } from "./place-appends.ts";
 
 export class SealedRefusals {
   /** Of the log when it was sealed; read once. */

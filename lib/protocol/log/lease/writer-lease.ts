@@ -20,11 +20,12 @@ import {
   type LogIncarnation,
   newTenure,
   newWriteToken,
+  type Region,
   type Tenure,
   type WriteToken,
 } from "../../ids.ts";
 import type { Version } from "../../items.ts";
-import type { Lease, LedgerTail } from "../../lease.ts";
+import type { Lease, LedgerTail, LogContest } from "../../lease.ts";
 import { limits } from "../../limits.ts";
 import type { LeaseStore, VersionedLease, WriteAnswer } from "../../ports.ts";
 import { type Random, randomBelow } from "../../random.ts";
@@ -91,7 +92,7 @@ export async function acquireLease(
   }
 }
 
-type Renewal =
+export type Renewal =
   /** `held.lease.wanted` says whether somebody waits. */
   | { readonly kind: "kept"; readonly held: HeldLease }
   /** Another tenure is in the item. */
@@ -114,6 +115,19 @@ export async function renewLease(
 }
 
 /**
+ * Prolongs one's own tenure, and notes that the log was taken from `region`, or that a takeover found that
+ * region alive (OF7). Never throws.
+ */
+export async function renewContested(ports: LeasePorts, held: HeldLease, region: Region): Promise<Renewal> {
+  const nowMs = ports.clock.nowMs();
+  return await overwrite(ports, held, (lease) => {
+    const before = contestWith(lease.contest, region);
+    const contest = isLeftAlone(before, nowMs) ? before : nextContest(before, region, nowMs);
+    return { ...lease, expiresAtMs: expiry(ports.clock), ...(contest === undefined ? {} : { contest }) };
+  });
+}
+
+/**
  * Gives the lease up. With `tail`: clean, every add of this tenure was acknowledged (18). The caller adds
  * nothing more in this tenure once it has called this, whatever the answer (17). Never throws.
  */
@@ -132,12 +146,6 @@ export async function releaseLease(
     suspects,
   }));
   return answer.kind === "kept" ? "released" : answer.kind;
-}
-
-/** Whether this lease should be renewed before it is relied on; so too if the clock went back. */
-export function isRenewalDue(clock: Clock, held: HeldLease): boolean {
-  const leftMs = held.lease.expiresAtMs - clock.nowMs();
-  return leftMs < limits.leaseRenewAheadMs || leftMs > limits.leaseTtlMs;
 }
 
 /** Resolves if the lease store answers, which owning a log takes; rejects if it does not. */
@@ -258,4 +266,21 @@ function heldByAnother(log: LogIncarnation, found: VersionedLease | undefined): 
   const holder = found === undefined ? "" : ` (${found.lease.holder})`;
   const message = `log ${log}: another process of this region writes to it${holder}; try again`;
   return notReady(message, "waiting-for-lease", { details: { retry_after_ms: limits.leaseRenewAheadMs } });
+}
+
+export const contestWith = (contest: LogContest | undefined, region: Region): LogContest | undefined =>
+  contest?.region === region ? contest : undefined;
+
+/** Not by a clock that is far off (OF5). */
+export const isLeftAlone = (contest: LogContest | undefined, nowMs: number): boolean =>
+  contest !== undefined &&
+  nowMs < contest.aloneUntilMs &&
+  contest.aloneUntilMs - nowMs <= limits.ownerGuardMsMax;
+
+function nextContest(before: LogContest | undefined, region: Region, nowMs: number): LogContest {
+  const { ownerGuardMs, ownerGuardMsMax, ownerGuardGrowth } = limits;
+  const isOneContest = before !== undefined && nowMs - before.aloneUntilMs < ownerGuardMsMax;
+  const times = (isOneContest ? before.times : 0) + 1;
+  const aloneMs = Math.min(ownerGuardMsMax, ownerGuardMs * ownerGuardGrowth ** times);
+  return { region, times, aloneUntilMs: nowMs + aloneMs };
 }

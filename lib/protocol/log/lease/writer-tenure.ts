@@ -11,9 +11,9 @@
  *     requests, so a frozen process that thaws finds out at its next use; what it sends before then belongs
  *     to its own tenure or is fenced.
  */
-import type { Timer } from "../../clock.ts";
+import type { Clock, Timer } from "../../clock.ts";
 import { Age } from "../../deadline.ts";
-import type { BookieId } from "../../ids.ts";
+import type { BookieId, Region } from "../../ids.ts";
 import type { LedgerTail } from "../../lease.ts";
 import { freshStart, type WriterStart } from "../../ledger/writer-start.ts";
 import { limits } from "../../limits.ts";
@@ -26,9 +26,10 @@ import {
   acquireLease,
   type CannotOwn,
   type HeldLease,
-  isRenewalDue,
   type LeasePorts,
+  type Renewal,
   releaseLease,
+  renewContested,
   renewLease,
 } from "./writer-lease.ts";
 
@@ -146,7 +147,16 @@ export class WriterTenure {
   /** Renews. "lost": another process has the pen. "wanted": somebody waits for it. */
   async keep(suspects: readonly BookieId[]): Promise<"kept" | "wanted" | "lost"> {
     if (this.ports.leases === undefined || this.#held === undefined) return "kept";
-    const renewal = await renewLease(this.#leasePorts(this.ports.leases), this.#held, suspects);
+    return this.#renewed(await renewLease(this.#leasePorts(this.ports.leases), this.#held, suspects));
+  }
+
+  /** Notes in the lease that the log was taken from `region`, or that a takeover found that region alive. */
+  async recordContest(region: Region): Promise<void> {
+    if (this.ports.leases === undefined || this.#held === undefined) return;
+    this.#renewed(await renewContested(this.#leasePorts(this.ports.leases), this.#held, region));
+  }
+
+  #renewed(renewal: Renewal): "kept" | "wanted" | "lost" {
     if (renewal.kind === "lost") {
       this.#held = undefined;
       this.#tail = undefined;
@@ -182,4 +192,10 @@ export class WriterTenure {
   #leasePorts({ store }: RegionLeases): LeasePorts {
     return { leases: store, clock: this.ports.clock, random: this.ports.random };
   }
+}
+
+/** Whether this lease should be renewed before it is relied on; so too if the clock went back. */
+export function isRenewalDue(clock: Clock, held: HeldLease): boolean {
+  const leftMs = held.lease.expiresAtMs - clock.nowMs();
+  return leftMs < limits.leaseRenewAheadMs || leftMs > limits.leaseTtlMs;
 }

@@ -37,6 +37,8 @@ export interface TakeoverPermit {
   readonly from: Region;
   /** Of that caller. The reason for the takeover was found since it began, and allows nothing after it. */
   readonly deadline: Deadline;
+  /** The owner counts as silent: if it takes the log back it was alive, so the takeover is noted (OF7). */
+  readonly isOnSilence?: boolean;
 }
 
 export interface OpenRequest {

@@ -21,19 +21,20 @@
  *    asker's takes no log away from anybody.
  */
 import { unreachable } from "../../assert.ts";
-import type { Deadline } from "../../deadline.ts";
+import { Age, type Deadline } from "../../deadline.ts";
 import { CallDenied, type FencelineError, sideEffectsOf } from "../../errors.ts";
-import type { Region } from "../../ids.ts";
+import type { LogIncarnation, Region } from "../../ids.ts";
 import { limits } from "../../limits.ts";
 import { randomBelow } from "../../random.ts";
 import { pause } from "../../waiting.ts";
 import { forwardedUnknown, ownerSilent } from "../appending/append-errors.ts";
-import type { LogWriter } from "../appending/log-writer.ts";
+import { LogWriter } from "../appending/log-writer.ts";
 import { lastItem } from "../chain/segments.ts";
 import type { LogIdentity } from "../log-identity.ts";
 import { type AppendAnswer, answerOf, failed, type LogPorts } from "../log-ports.ts";
+import type { TakeoverPermit } from "../opening/open-segment.ts";
 import type { AppendRequest } from "../operations.ts";
-import { OwnerCalls } from "./owner-calls.ts";
+import { isAccepting, OwnerCalls } from "./owner-calls.ts";
 import { OwnerFailureDetector } from "./owner-failure-detector.ts";
 import { OwnerTransfer } from "./transfer-owner.ts";
 
@@ -58,6 +59,10 @@ type Step = AppendAnswer | undefined;
 
 export class AppendRouter {
   readonly #detector: OwnerFailureDetector;
+  /** Kept warm, by incarnation: a name that is created again never meets its former life's (rule 35). */
+  readonly #writers = new Map<LogIncarnation, LogWriter>();
+  /** When each was asked for last. */
+  readonly #used = new Map<LogIncarnation, Age>();
   /** Absent: nothing is forwarded, and nothing handed over. */
   readonly elsewhere: Elsewhere | undefined;
 
@@ -69,14 +74,50 @@ export class AppendRouter {
     this.elsewhere = { calls, transfer: new OwnerTransfer(ports, calls) };
   }
 
+  /** The log's writer; a new one if there is none. */
+  writerOf(log: LogIdentity): LogWriter {
+    const writer = this.#writers.get(log.log) ?? new LogWriter(this.ports, log);
+    // Least recently used first.
+    this.#writers.delete(log.log);
+    this.#writers.set(log.log, writer);
+    this.#used.set(log.log, new Age(this.ports.clock));
+    this.#dropIdle();
+    return writer;
+  }
+
+  /** The log's writer if this process has one. */
+  findWriter(log: LogIdentity): LogWriter | undefined {
+    return this.#writers.get(log.log);
+  }
+
+  /** Every writer releases its lease; the writers stay, and acquire it again on use. */
+  async release(): Promise<void> {
+    await Promise.all([...this.#writers.values()].map((writer) => writer.release()));
+  }
+
+  /** The same for writers that were not asked for in so long a time. */
+  async releaseIdle(idleMs: number): Promise<void> {
+    const idle = [...this.#writers].filter(
+      ([log, writer]) => writer.isIdle && this.#used.get(log)?.isOlder(idleMs) === true,
+    );
+    await Promise.all(idle.map(([, writer]) => writer.release()));
+  }
+
+  /** A dropped writer releases its lease. Without leases its ledger stays open: the next one recovers it. */
+  #dropIdle(): void {
+    for (const [log, writer] of this.#writers) {
+      if (this.#writers.size <= limits.warmWritersMax) return;
+      if (!writer.isIdle || writer.isLeaving) continue;
+      this.#writers.delete(log);
+      this.#used.delete(log);
+      void writer.release();
+    }
+  }
+
   /** Nothing is sent, fenced or moved once `deadline` is over. Never rejects. */
-  async append(
-    log: LogIdentity,
-    request: AppendRequest,
-    writer: LogWriter,
-    deadline: Deadline,
-  ): Promise<AppendAnswer> {
+  async append(log: LogIdentity, request: AppendRequest, deadline: Deadline): Promise<AppendAnswer> {
     const { elsewhere } = this;
+    const writer = this.writerOf(log);
     const routed: Routed = { log, request, writer, deadline };
     const answer = elsewhere === undefined ? this.#write(routed) : this.#untilAnswered(routed, elsewhere);
     const given = await answer.catch(failed);
@@ -112,12 +153,12 @@ export class AppendRouter {
   }
 
   /** By this region's writer, unless the region should not own the log, or cannot (F4). */
-  async #own(routed: Routed, { calls, transfer }: Elsewhere): Promise<Step> {
+  async #own(routed: Routed, { transfer }: Elsewhere): Promise<Step> {
     const { log, request, writer, deadline } = routed;
     const leave = () => deadline.ask(() => transfer.leave(log, writer));
-    if (!calls.isAccepting(this.ports.region) && (await leave())) return undefined;
-    if (transfer.isLeaving(log)) {
-      await deadline.ask(() => transfer.ended(log));
+    if (!isAccepting(this.ports, this.ports.region) && (await leave())) return undefined;
+    if (writer.isLeaving) {
+      await deadline.ask(() => writer.stays());
       return undefined;
     }
     const answer = await this.#write(routed);
@@ -134,20 +175,21 @@ export class AppendRouter {
     }
   }
 
-  /** By this region's writer. `takeFrom`: the owner that it may take the log over from (F3). */
-  async #write({ log, request, writer, deadline }: Routed, takeFrom?: Region): Promise<AppendAnswer> {
+  /** By this region's writer. `permit`: the owner that it may take the log over from (F3). */
+  async #write({ log, request, writer, deadline }: Routed, permit?: TakeoverPermit): Promise<AppendAnswer> {
     deadline.check();
-    const permit = takeFrom === undefined ? undefined : { from: takeFrom, deadline };
+    const { isWarm } = writer;
     const answer = await writer.append(request, deadline, permit);
-    if (answer.kind === "acknowledged") this.#detector.noteOwner(log.log, answer.ack.ownerRegion);
+    if (answer.kind === "acknowledged" && !isWarm) this.#detector.noteOwner(log.log, answer.ack.ownerRegion);
     return answer;
   }
 
   /** By this region's writer, which takes the log over from `owner`. */
-  async #take(routed: Routed, calls: OwnerCalls, owner: Region): Promise<Step> {
-    const answer = await this.#write(routed, owner);
+  async #take(routed: Routed, calls: OwnerCalls, owner: Region, isOnSilence = false): Promise<Step> {
+    const { deadline } = routed;
+    const answer = await this.#write(routed, { from: owner, deadline, isOnSilence });
     if (answer.kind !== "not-owner") return answer;
-    if (answer.alive) await routed.deadline.ask(() => calls.contested(routed.log.log, owner));
+    if (answer.alive) await deadline.ask(() => calls.contested(routed.log.log, owner));
     return undefined;
   }
 
@@ -157,7 +199,7 @@ export class AppendRouter {
     if (calls.isGivenUp(owner)) return await this.#take(routed, calls, owner);
     if (!this.#detector.wasHeard(owner)) {
       if (await deadline.ask(() => calls.isSilent(log.log, owner))) {
-        return await this.#takeOver(routed, calls, owner);
+        return await this.#take(routed, calls, owner, true);
       }
       const canOwn = await deadline.ask(() => calls.canOwn(log.log, owner));
       if (canOwn === false) return await this.#take(routed, calls, owner);
@@ -186,14 +228,6 @@ export class AppendRouter {
       default:
         return unreachable(answer);
     }
-  }
-
-  async #takeOver(routed: Routed, calls: OwnerCalls, owner: Region): Promise<Step> {
-    const step = await this.#take(routed, calls, owner);
-    if (step?.kind === "acknowledged") {
-      await routed.deadline.ask(() => calls.recordContest(routed.log.log, owner)).catch(() => {});
-    }
-    return step;
   }
 
   async #later(deadline: Deadline): Promise<undefined> {

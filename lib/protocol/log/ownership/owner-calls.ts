@@ -46,21 +46,9 @@ export class OwnerCalls {
     return this.detector.contested(log, owner);
   }
 
-  /** The log was taken from it, as silent: if it takes the log back, it was alive. Never throws. */
-  recordContest(log: LogIncarnation, owner: Region): Promise<void> {
-    return this.detector.recordContest(log, owner);
-  }
-
   /** Operators say that it is draining or lost, and that `by` is not. */
   isGivenUp(owner: Region, by: Region = this.ports.region): boolean {
-    return !this.isAccepting(owner) && this.isAccepting(by);
-  }
-
-  /** What a process read before it was frozen moves no log when it thaws: it counts as never said. */
-  isAccepting(region: Region): boolean {
-    const { regions, readAt } = this.ports.topology.states?.() ?? {};
-    if (readAt?.isOlder(ownerLimits.regionStatesAgeMaxMs) === true) return true;
-    return (regions?.get(region) ?? "accepting") === "accepting";
+    return !isAccepting(this.ports, owner) && isAccepting(this.ports, by);
   }
 
   /**
@@ -192,6 +180,16 @@ export class OwnerCalls {
   flush(): Promise<void> {
     return this.detector.flush();
   }
+}
+
+/**
+ * Whether a region takes logs, as far as operators said. What a process read before it was frozen moves no
+ * log when it thaws: it counts as never said.
+ */
+export function isAccepting({ topology }: Pick<LogPorts, "topology">, region: Region): boolean {
+  const { regions, readAt } = topology.states?.() ?? {};
+  if (readAt?.isOlder(ownerLimits.regionStatesAgeMaxMs) === true) return true;
+  return (regions?.get(region) ?? "accepting") === "accepting";
 }
 
 /** OC2 */

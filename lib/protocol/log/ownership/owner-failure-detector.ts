@@ -31,10 +31,11 @@ import { Age } from "../../deadline.ts";
 import type { CallDenied } from "../../errors.ts";
 import { type LogIncarnation, newWriteToken, type Region, type WriteToken } from "../../ids.ts";
 import type { Version } from "../../items.ts";
-import type { LogContest, OwnerFailures } from "../../lease.ts";
+import type { OwnerFailures } from "../../lease.ts";
 import { limits } from "../../limits.ts";
 import type { WriteAnswer } from "../../ports.ts";
 import { within } from "../../waiting.ts";
+import { contestWith, isLeftAlone } from "../lease/writer-lease.ts";
 import type { LogPorts } from "../log-ports.ts";
 
 /** What this process knows of a region. */
@@ -144,26 +145,6 @@ export class OwnerFailureDetector {
   async contested(log: LogIncarnation, region: Region): Promise<void> {
     this.#owners.set(log, { region, since: new Age(this.ports.clock) });
     await this.#removeFailures(region);
-    await this.recordContest(log, region);
-  }
-
-  /** The log was taken from the region, or found alive there (OF7). Never throws. */
-  async recordContest(log: LogIncarnation, region: Region): Promise<void> {
-    const { store } = this.ports.leases ?? {};
-    if (store === undefined) return;
-    const nowMs = this.ports.clock.nowMs();
-    await this.#change(
-      async () => {
-        const found = await store.read(log);
-        return found === undefined ? undefined : { value: found.lease, version: found.version };
-      },
-      (expected, lease, token) => store.write(log, expected, lease, token),
-      (lease) => {
-        const before = contestWith(lease?.contest, region);
-        if (lease === undefined || isLeftAlone(before, nowMs)) return undefined; // Another process was first.
-        return { ...lease, contest: nextContest(before, region, nowMs) };
-      },
-    );
   }
 
   /**
@@ -267,21 +248,4 @@ function withFailure(
   }
   const saturatedAtMs = isEnough(before) ? lastAtMs : firstAtMs;
   return nowMs - saturatedAtMs < limits.ownerSilenceMs ? undefined : { ...before, lastAtMs: nowMs };
-}
-
-const contestWith = (contest: LogContest | undefined, region: Region): LogContest | undefined =>
-  contest?.region === region ? contest : undefined;
-
-/** Not by a clock that is far off (OF5). */
-const isLeftAlone = (contest: LogContest | undefined, nowMs: number): boolean =>
-  contest !== undefined &&
-  nowMs < contest.aloneUntilMs &&
-  contest.aloneUntilMs - nowMs <= limits.ownerGuardMsMax;
-
-function nextContest(before: LogContest | undefined, region: Region, nowMs: number): LogContest {
-  const { ownerGuardMs, ownerGuardMsMax, ownerGuardGrowth } = limits;
-  const isOneContest = before !== undefined && nowMs - before.aloneUntilMs < ownerGuardMsMax;
-  const times = (isOneContest ? before.times : 0) + 1;
-  const aloneMs = Math.min(ownerGuardMsMax, ownerGuardMs * ownerGuardGrowth ** times);
-  return { region, times, aloneUntilMs: nowMs + aloneMs };
 }

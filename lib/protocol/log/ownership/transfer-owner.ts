@@ -21,7 +21,7 @@
  * H2 The next owner releases its lease cleanly: its first append goes on in the fresh ledger.
  */
 import type { Clock } from "../../clock.ts";
-import { Deadline } from "../../deadline.ts";
+import { Age, Deadline } from "../../deadline.ts";
 import { FencelineError } from "../../errors.ts";
 import type { LogIncarnation, Region } from "../../ids.ts";
 import { LedgerWriter } from "../../ledger/ledger-writer.ts";
@@ -45,7 +45,7 @@ import {
 } from "../opening/open-segment.ts";
 import { leftUntouched, type OpenedSegment } from "../opening/start-segment.ts";
 import type { Ownership } from "../operations.ts";
-import type { OwnerCalls } from "./owner-calls.ts";
+import { isAccepting, type OwnerCalls } from "./owner-calls.ts";
 import { ownerLimits } from "./owner-limits.ts";
 
 /** How long a log may take to change its owner, from the arrival of the request on. */
@@ -68,26 +68,13 @@ interface Move {
 }
 
 export class OwnerTransfer {
-  /** Logs that this process is handing over (K2). */
-  readonly #leaving = new Map<LogIncarnation, Promise<unknown>>();
   /** When it last tried to be rid of a log; least recent first. */
-  readonly #triedAtMs = new Map<LogIncarnation, number>();
+  readonly #tried = new Map<LogIncarnation, Age>();
 
   constructor(
     private readonly ports: LogPorts,
     private readonly calls: OwnerCalls,
   ) {}
-
-  /** Resolves once this process is not handing the log over: an append looks again then who owns it. */
-  async ended({ log }: LogIdentity): Promise<void> {
-    for (let under = this.#leaving.get(log); under !== undefined; under = this.#leaving.get(log)) {
-      await under.catch(() => {});
-    }
-  }
-
-  isLeaving({ log }: LogIdentity): boolean {
-    return this.#leaving.has(log);
-  }
 
   /** Throws as `AppendOperations.transferOwner` does. */
   async transfer(log: LogIdentity, writer: LogWriter, to: Region): Promise<Ownership> {
@@ -121,13 +108,11 @@ export class OwnerTransfer {
    */
   async leave(log: LogIdentity, writer: LogWriter): Promise<boolean> {
     const { clock, topology, region } = this.ports;
-    const nowMs = clock.monotonicMs();
-    if (nowMs - (this.#triedAtMs.get(log.log) ?? Number.NEGATIVE_INFINITY) < ownerLimits.handOverPauseMs)
-      return false;
-    this.#noteTry(log.log, nowMs);
+    if (this.#tried.get(log.log)?.isWithin(ownerLimits.handOverPauseMs) === true) return false;
+    this.#noteTry(log.log);
     const deadline = transferDeadline(clock, log.name);
     for (const other of knownRegions(topology)) {
-      if (other === region || !this.calls.isAccepting(other)) continue;
+      if (other === region || !isAccepting(this.ports, other)) continue;
       if ((await this.calls.canOwn(log.log, other).catch(() => undefined)) !== true) continue;
       const left = this.#leaveTo(log, writer, { to: other, deadline });
       const moved = await left.then(
@@ -150,12 +135,8 @@ export class OwnerTransfer {
   }
 
   async #leaveTo(log: LogIdentity, writer: LogWriter, move: Move): Promise<Ownership> {
-    while (this.isLeaving(log)) await this.ended(log); // one at a time
-    const leaving = this.#handOver(log, writer, move).finally(() => {
-      if (this.#leaving.get(log.log) === leaving) this.#leaving.delete(log.log);
-    });
-    this.#leaving.set(log.log, leaving);
-    return await leaving;
+    await writer.stays(); // one at a time
+    return await writer.leave(() => this.#handOver(log, writer, move));
   }
 
   async #handOver(log: LogIdentity, writer: LogWriter, { to, deadline }: Move): Promise<Ownership> {
@@ -219,17 +200,17 @@ export class OwnerTransfer {
 
   #checkTarget(to: Region): void {
     checkRegion(this.ports.topology, to);
-    if (this.calls.isAccepting(to)) return;
+    if (isAccepting(this.ports, to)) return;
     throw new FencelineError("invalid_request", {
       message: `region ${to} is not accepting, so it takes no logs; accept it first, or name another one`,
     });
   }
 
-  #noteTry(log: LogIncarnation, nowMs: number): void {
-    this.#triedAtMs.delete(log);
-    this.#triedAtMs.set(log, nowMs);
-    const oldest = this.#triedAtMs.keys().next().value;
-    if (this.#triedAtMs.size > limits.knownLogsMax && oldest !== undefined) this.#triedAtMs.delete(oldest);
+  #noteTry(log: LogIncarnation): void {
+    this.#tried.delete(log);
+    this.#tried.set(log, new Age(this.ports.clock));
+    const oldest = this.#tried.keys().next().value;
+    if (this.#tried.size > limits.knownLogsMax && oldest !== undefined) this.#tried.delete(oldest);
   }
 }
 

@@ -1,4 +1,4 @@
-/** What a producer is told whose batch the log does not take. */
+/** The error that a producer gets whose batch the log does not take. */
 import { unreachable } from "../../assert.ts";
 import { FencelineError } from "../../errors.ts";
 import { appendLimits } from "../records/append-limits.ts";

@@ -6,7 +6,7 @@
  *      u64 seq · u16 records · u32 content · u64 segment · u64 entry · u16 slot · u64 seq_num of the first
  *      record · u64 timestamp of the first · u64 timestamp of the last
  *
- * Reads a log's producers back from its entries: the last snapshot and what follows it, in one ledger.
+ * A log's producers are read back from its entries: the last snapshot and what follows it, in one ledger.
  *
  *     entry n (snapshot of what was before n) · n+1 · ... · n+k      k < appendLimits.producerSnapshotEntries
  *
@@ -25,9 +25,8 @@ import { fragmentAt, type LedgerMetadata } from "../../ledger-metadata.ts";
 import { limits } from "../../limits.ts";
 import { writeSet } from "../../write-set.ts";
 import { Corruption, FieldReader, FieldWriter } from "../records/byte-fields.ts";
-import type { RecordPosition } from "../records/record.ts";
 import { type BatchSender, decodeRecordSet } from "../records/record-set.ts";
-import { type KnownBatch, type KnownProducer, ProducerTable } from "./producer-table.ts";
+import { batchPositions, type KnownBatch, type KnownProducer, ProducerTable } from "./producer-table.ts";
 
 const VERSION = 1;
 
@@ -51,21 +50,6 @@ export function decodeProducers(bytes: Uint8Array): ProducerTable {
   for (let left = reader.u32(); left > 0; left--) producers.push(readProducer(reader));
   if (reader.leftBytes > 0) throw new Corruption("bytes follow its snapshot's last producer");
   return new ProducerTable(nowMs, producers);
-}
-
-/** Where a batch lies whose first record is at `start`. */
-export function batchPositions(
-  start: RecordPosition,
-  count: number,
-  lastTimestampMs: number,
-): { readonly start: RecordPosition; readonly last: RecordPosition } {
-  const { seqNum, dlsn } = start;
-  const last = {
-    seqNum: (seqNum + count - 1) as SeqNum,
-    dlsn: { ...dlsn, slot: dlsn.slot + count - 1 },
-    timestampMs: lastTimestampMs,
-  };
-  return { start, last };
 }
 
 function writeProducer(writer: FieldWriter, producer: KnownProducer): void {
@@ -142,7 +126,7 @@ export async function restoreProducers(
   return table;
 }
 
-/** What one entry says; its records are let go of. */
+/** What one entry says; its records are not kept. */
 interface EntryMarks {
   readonly snapshot?: ProducerTable;
   readonly marks: readonly { readonly sender: BatchSender; readonly batch: KnownBatch }[];

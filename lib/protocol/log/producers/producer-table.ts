@@ -7,11 +7,12 @@
  *     is not remembered, or a higher epoch of one that is. An epoch never goes back.
  * PT2 The last `producerBatchesMax` batches of a producer are remembered with their positions. A repetition
  *     of one of them is a duplicate; of an older one no more is known than that it is in the log.
- * PT3 Whoever was used within `producerWindowMs` is not forgotten; without room a new one is refused. Others
+ * PT3 A producer that was used within `producerWindowMs` is not forgotten; without room a new one is refused. Others
  *     make room for it, those least recently used first, and after `producerKeepMs` they are forgotten in any
  *     case. Time is that of the processes which took the appends; it never goes back here.
  */
 import { present } from "../../assert.ts";
+import type { SeqNum } from "../../ids.ts";
 import { appendLimits } from "../records/append-limits.ts";
 import type { RecordPosition } from "../records/record.ts";
 import type { BatchSender } from "../records/record-set.ts";
@@ -148,4 +149,19 @@ function expectedSeq({ batches }: KnownProducer): number {
 
 function isForgettable({ usedAtMs }: KnownProducer, nowMs: number): boolean {
   return nowMs - usedAtMs > appendLimits.producerWindowMs;
+}
+
+/** Where a batch lies whose first record is at `start`. */
+export function batchPositions(
+  start: RecordPosition,
+  count: number,
+  lastTimestampMs: number,
+): { readonly start: RecordPosition; readonly last: RecordPosition } {
+  const { seqNum, dlsn } = start;
+  const last = {
+    seqNum: (seqNum + count - 1) as SeqNum,
+    dlsn: { ...dlsn, slot: dlsn.slot + count - 1 },
+    timestampMs: lastTimestampMs,
+  };
+  return { start, last };
 }

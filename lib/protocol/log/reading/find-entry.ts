@@ -2,10 +2,6 @@
  * Finds the entry of a ledger that holds a position, in O(log) bookie reads: a binary search over entries
  * that are confirmed, begun from what is known. Behind the last confirmed entry nothing is searched: the
  * walk goes on there entry by entry, since strong reads build on the entry before (rule 13, T2).
- *
- * Finds the first record of a ledger that is no older than a time, in O(log) bookie reads: timestamps never
- * fall, so it is a binary search over the confirmed entries. Behind them it goes on entry by entry, as every
- * strong read does (rule 13, T2).
  */
 import { type EntryId, entryId, NO_ENTRY, nextEntry, type SeqNum } from "../../ids.ts";
 import type { LedgerRead, ReadConsistency } from "../../ledger/ledger-reader.ts";
@@ -14,16 +10,18 @@ import type { ReadCounters } from "../../reads/read-counters.ts";
 import { decodeRecordSet, decodeRecordSetHead, nextSeqNumOf, type RecordSet } from "../records/record-set.ts";
 import type { EntrySample, KnownLedger } from "./known-ledgers.ts";
 
+export type NoEntry = Exclude<LedgerRead, { readonly kind: "entry" }>;
+
+/** What was read in the place of entry `at`. `next`: the seq_num after the last record before it. */
+export interface Stopped {
+  readonly kind: "stopped";
+  readonly at: EntryId;
+  readonly next: SeqNum;
+  readonly read: NoEntry;
+}
+
 /** From which entry on to walk, and the seq_num that it starts at. Nothing before it reaches the position. */
-type WalkStart =
-  | { readonly kind: "start"; readonly entry: EntryId; readonly first: SeqNum }
-  /** An entry that the search needed could not be had. */
-  | {
-      readonly kind: "stopped";
-      readonly entry: EntryId;
-      readonly first: SeqNum;
-      readonly read: Exclude<LedgerRead, { readonly kind: "entry" }>;
-    };
+type WalkStart = { readonly kind: "start"; readonly at: EntryId; readonly next: SeqNum } | Stopped;
 
 export async function findEntry(
   known: KnownLedger,
@@ -42,7 +40,7 @@ export async function findEntry(
   let probe = behind === undefined ? high - 1 : middle(low.entry, high);
   while (nextEntry(low.entry) < high) {
     const read = await known.reader.read(entryId(probe), consistency, cost);
-    if (read.kind !== "entry") return { kind: "stopped", entry: nextEntry(low.entry), first: low.next, read };
+    if (read.kind !== "entry") return { kind: "stopped", at: nextEntry(low.entry), next: low.next, read };
     const sample = sampleOf(read.entry);
     known.samples.note(sample);
     if (sample.next <= position) low = sample;
@@ -59,44 +57,47 @@ function sampleOf({ header, payload }: SealedEntry): EntrySample {
   return { entry, first: head.firstSeqNum, next: nextSeqNumOf(head) };
 }
 
-const startAt = (entry: EntryId, first: SeqNum): WalkStart => ({ kind: "start", entry, first });
+const startAt = (at: EntryId, next: SeqNum): WalkStart => ({ kind: "start", at, next });
 
 const middle = (low: number, high: number): number => Math.floor((low + high) / 2);
 
-type TimestampPlace =
-  /** That record, or the place behind the last one that could be read: none before it is young enough. */
-  | { readonly kind: "at"; readonly seqNum: SeqNum }
-  | { readonly kind: "stopped"; readonly read: Exclude<LedgerRead, { readonly kind: "entry" }> };
+/** That record, or the place behind the last one that could be read: none before it is young enough. */
 
-/** `first`: where the ledger's segment starts. */
+/**
+ * Finds the first record of a ledger that is no older than a time, in O(log) bookie reads: timestamps never
+ * fall, so it is a binary search over the confirmed entries. Behind them it goes on entry by entry, as every
+ * strong read does (rule 13, T2). Without such a record it is the place behind the last one that could be
+ * read. `first`: where the ledger's segment starts.
+ */
 export async function findTimestamp(
   known: KnownLedger,
   first: SeqNum,
   timestampMs: number,
   consistency: ReadConsistency,
-): Promise<TimestampPlace> {
+): Promise<SeqNum> {
   let older: EntryId = NO_ENTRY;
   let next = first;
   let holding: RecordSet | undefined;
   let high = nextEntry(await known.reader.confirmedHint());
   while (nextEntry(older) < high) {
-    const probe = entryId(Math.floor((older + high) / 2));
+    const probe = entryId(middle(older, high));
     const read = await known.reader.read(probe, consistency);
-    if (read.kind !== "entry") return { kind: "stopped", read };
+    if (read.kind === "undecided") throw read.error;
+    if (read.kind !== "entry") return first; // deleted meanwhile: below the trim point
     const set = decoded(known, probe, read);
     if (set.lastTimestampMs < timestampMs) [older, next] = [probe, nextSeqNumOf(set)];
     else [high, holding] = [probe, set];
   }
   for (let at = high; holding === undefined; at = nextEntry(at)) {
     const read = await known.reader.read(at, consistency);
-    if (read.kind === "undecided") return { kind: "stopped", read };
-    if (read.kind !== "entry") return { kind: "at", seqNum: next };
+    if (read.kind === "undecided") throw read.error;
+    if (read.kind !== "entry") return next;
     const set = decoded(known, at, read);
     next = nextSeqNumOf(set);
     if (set.lastTimestampMs >= timestampMs) holding = set;
   }
   const slot = holding.records.findIndex((record) => record.timestampMs >= timestampMs);
-  return { kind: "at", seqNum: slot < 0 ? nextSeqNumOf(holding) : ((holding.firstSeqNum + slot) as SeqNum) };
+  return slot < 0 ? nextSeqNumOf(holding) : ((holding.firstSeqNum + slot) as SeqNum);
 }
 
 function decoded(

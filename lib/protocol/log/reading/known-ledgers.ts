@@ -1,9 +1,5 @@
 /**
  * The ledgers that this process has read lately: a reader each, and what it knows of where records lie.
- *
- * Where some entries of one ledger lie in the log: entries that this process returned or looked at, thinned
- * out when they become too many. What an entry holds never changes, so a sample is never wrong, and none is
- * ever needed.
  */
 import type { EntryId, LedgerId, SeqNum } from "../../ids.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
@@ -44,6 +40,11 @@ export interface EntrySample {
   readonly next: SeqNum;
 }
 
+/**
+ * Where some entries of one ledger lie in the log: entries that this process returned or looked at, thinned
+ * out when they become too many. What an entry holds never changes, so a sample is never wrong, and none is
+ * ever needed.
+ */
 export class EntrySamples {
   /** In the order of entries, and therefore of seq_nums. */
   #samples: EntrySample[] = [];

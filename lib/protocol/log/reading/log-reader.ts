@@ -29,8 +29,9 @@ import {
 import { activeLog, type LogIdentity } from "../log-identity.ts";
 import type { Settler } from "../log-ports.ts";
 import type { KnownTail, ReadAnswer, ReadRequest } from "../operations.ts";
+import type { NoEntry } from "./find-entry.ts";
 import type { KnownLedgers } from "./known-ledgers.ts";
-import { type NoEntry, ReadCollector, walkSegment } from "./walk-segment.ts";
+import { ReadCollector, walkSegment } from "./walk-segment.ts";
 
 /** What a read needs of its process. */
 export interface ReaderPorts extends LedgerPorts {

@@ -100,11 +100,8 @@ class Seek {
   }
 
   /** The segment's first record that is no older, or the place behind its last one. */
-  async #youngerIn(segment: SegmentAt, timestampMs: number): Promise<SeqNum> {
-    const place = await findTimestamp(this.#known(segment), segment.first, timestampMs, this.consistency);
-    if (place.kind === "at") return place.seqNum;
-    if (place.read.kind === "undecided") throw place.read.error;
-    return segment.first; // deleted meanwhile: below the trim point
+  #youngerIn(segment: SegmentAt, timestampMs: number): Promise<SeqNum> {
+    return findTimestamp(this.#known(segment), segment.first, timestampMs, this.consistency);
   }
 
   /** Whether the segment's first entry is older. One that holds nothing counts as young. */

@@ -1,11 +1,6 @@
 /**
  * Walks a segment's entries from the one that holds a position on, until enough is collected or no entry
  * comes.
- *
- * Reads entries one after another, some ahead of the one that is wanted, so that a sequential read is not one
- * round trip an entry. Ahead only where entries are confirmed: at the tail strong reads build on the entry
- * before. How far ahead is bounded three times: in entries; in bytes, taking each entry to be as large as the
- * largest so far; and by what the read can still use.
  */
 import { type EntryId, entryId, nextEntry, type SegmentNumber, type SeqNum } from "../../ids.ts";
 import type { LedgerRead, LedgerReader, ReadConsistency } from "../../ledger/ledger-reader.ts";
@@ -14,17 +9,14 @@ import { ReadCounters } from "../../reads/read-counters.ts";
 import type { SegmentAt } from "../chain/segments.ts";
 import type { LogRecord } from "../records/record.ts";
 import { decodeRecordSet, meteredBytes, nextSeqNumOf, type RecordSet } from "../records/record-set.ts";
-import { findEntry } from "./find-entry.ts";
+import { findEntry, type Stopped } from "./find-entry.ts";
 import type { KnownLedger } from "./known-ledgers.ts";
 
 type WalkEnd =
   | { readonly kind: "enough" }
-  /** What was read in the place of an entry. */
-  | { readonly kind: "stopped"; readonly at: EntryId; readonly next: SeqNum; readonly read: NoEntry }
+  | Stopped
   /** Entries do not follow one another; never seen unless something is broken. */
   | { readonly kind: "gap"; readonly at: EntryId; readonly next: SeqNum; readonly found: SeqNum };
-
-export type NoEntry = Exclude<LedgerRead, { readonly kind: "entry" }>;
 
 /** `next` of the end is the seq_num after the last record of the entries before `at`. */
 export async function walkSegment(
@@ -35,12 +27,11 @@ export async function walkSegment(
 ): Promise<WalkEnd> {
   const { cost } = collector;
   const start = await findEntry(known, segment.first, collector.position, consistency, cost);
-  if (start.kind === "stopped")
-    return { kind: "stopped", at: start.entry, next: start.first, read: start.read };
+  if (start.kind === "stopped") return start;
   const ahead = new ReadAhead(known.reader, consistency, cost);
-  let next = start.first;
+  let { next } = start;
   let useful = Number.POSITIVE_INFINITY;
-  for (let at = start.entry; ; at = nextEntry(at)) {
+  for (let { at } = start; ; at = nextEntry(at)) {
     const read = await ahead.take(at, useful);
     if (read.kind !== "entry") return { kind: "stopped", at, next, read };
     const set = decodeRecordSet(read.entry.payload, `entry ${at} of ledger ${known.reader.ledgerId}`);
@@ -53,7 +44,13 @@ export async function walkSegment(
   }
 }
 
-export class ReadAhead {
+/**
+ * Reads entries one after another, some ahead of the one that is wanted, so that a sequential read is not one
+ * round trip an entry. Ahead only where entries are confirmed: at the tail strong reads build on the entry
+ * before. How far ahead is bounded three times: in entries; in bytes, taking each entry to be as large as the
+ * largest so far; and by what the read can still use.
+ */
+class ReadAhead {
   readonly #reads = new Map<EntryId, Promise<LedgerRead>>();
   /** Grows with every entry taken: a reader of one record does not pay for many entries. */
   #window = 0;

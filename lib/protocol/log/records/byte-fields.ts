@@ -7,7 +7,7 @@ import { assert } from "../../assert.ts";
 /** What is wrong with the bytes; becomes `data_corrupt` with the place where they stand. */
 export class Corruption extends Error {}
 
-const U32 = 2 ** 32;
+export const U32 = 2 ** 32;
 const CAPACITY_FIRST = 256;
 
 export class FieldWriter {
@@ -30,15 +30,9 @@ export class FieldWriter {
     this.#view.setUint32(at, checked(value, U32 - 1));
   }
 
-  u48(value: number): void {
-    this.u16(Math.floor(value / U32));
-    this.u32(value % U32);
-  }
-
   u64(value: number): void {
-    checked(value, Number.MAX_SAFE_INTEGER);
-    this.u32(Math.floor(value / U32));
-    this.u32(value % U32);
+    const at = this.#grow(8);
+    writeU64(this.#view, at, value);
   }
 
   /** Its length in one byte, then its characters. */
@@ -123,6 +117,12 @@ export class FieldReader {
     this.#offset = at + count;
     return at;
   }
+}
+
+export function writeU64(view: DataView, offset: number, value: number): void {
+  checked(value, Number.MAX_SAFE_INTEGER);
+  view.setUint32(offset, Math.floor(value / U32));
+  view.setUint32(offset + 4, value % U32);
 }
 
 function checked(value: number, max: number): number {

@@ -33,7 +33,7 @@
 import { assert } from "../../assert.ts";
 import { FencelineError } from "../../errors.ts";
 import type { EntryId, SeqNum } from "../../ids.ts";
-import { Corruption, FieldReader, FieldWriter } from "./byte-fields.ts";
+import { Corruption, FieldReader, FieldWriter, U32, writeU64 } from "./byte-fields.ts";
 import type { RecordInput, Sender, StoredRecord } from "./record.ts";
 
 /** The sender as an entry names it. */
@@ -71,6 +71,8 @@ export interface RecordSet extends RecordSetHead {
 
 const VERSION = 1;
 const HEAD_BYTES = 28;
+const RECORD_BYTES = 11;
+const HEADER_BYTES = 4;
 const COUNT_MAX = 0xffff;
 const HEADER_COUNT_MAX = 0xff;
 const HEADER_PART_BYTES_MAX = 0xffff;
@@ -106,14 +108,17 @@ export function encodeRecordSet(
   assert(first !== undefined && last !== undefined, "a record set without records is a control entry");
   assert(records.length <= COUNT_MAX, `a record set holds at most ${COUNT_MAX} records`);
   const times = { firstTimestampMs: first.timestampMs, lastTimestampMs: last.timestampMs };
-  const writer = writeHead({ firstSeqNum, count: records.length, ...times, ...entry });
+  const recordBytes = records.reduce((sum, record) => sum + encodedBytes(record), 0);
+  const front = { firstSeqNum, count: records.length, ...times, ...entry };
+  const { bytes, view, recordsAt } = withFront(front, recordBytes);
+  let offset = recordsAt;
   let timestampMs = first.timestampMs;
   for (const record of records) {
     assert(record.timestampMs >= timestampMs, "timestamps of a record set do not fall");
     timestampMs = record.timestampMs;
-    writeRecord(writer, record, timestampMs - first.timestampMs);
+    offset = writeRecord(bytes, view, offset, record, timestampMs - first.timestampMs);
   }
-  return writer.bytes();
+  return bytes;
 }
 
 /**
@@ -125,7 +130,7 @@ export function encodeControlEntry(
   entry: EntryBatches = { batches: [] },
 ): Uint8Array {
   const times = { firstTimestampMs: lastTimestampMs, lastTimestampMs };
-  return writeHead({ firstSeqNum: nextSeqNum, count: 0, ...times, ...entry }).bytes();
+  return withFront({ firstSeqNum: nextSeqNum, count: 0, ...times, ...entry }, 0).bytes;
 }
 
 /** Reads what stands in front of the records. `where` names the entry in errors. Throws `data_corrupt`. */
@@ -183,32 +188,50 @@ function readSet(payload: Uint8Array): RecordSet {
   return { ...head, records };
 }
 
-/** Everything that stands in front of the records. */
-function writeHead(head: RecordSetHead): FieldWriter {
-  const { batches, producersAt, snapshot } = head;
+function encodedBytes(record: StoredRecord): number {
+  let bytes = RECORD_BYTES + record.body.length;
+  for (const [name, value] of record.headers) bytes += HEADER_BYTES + name.length + value.length;
+  return bytes;
+}
+
+/** Room for the records, with everything that stands in front of them. */
+function withFront(front: RecordSetHead, recordBytes: number) {
+  const { flags, bytes: announced } = encodeEntryBatches(front);
+  const recordsAt = HEAD_BYTES + announced.length;
+  const bytes = new Uint8Array(recordsAt + recordBytes);
+  const view = new DataView(bytes.buffer);
+  view.setUint8(0, VERSION);
+  view.setUint8(1, flags);
+  view.setUint16(2, front.count);
+  writeU64(view, 4, front.firstSeqNum);
+  writeU64(view, 12, front.firstTimestampMs);
+  writeU64(view, 20, front.lastTimestampMs);
+  bytes.set(announced, HEAD_BYTES);
+  return { bytes, view, recordsAt };
+}
+
+/** What an entry says of its batches: the flags, and the bytes behind the head. */
+function encodeEntryBatches({ batches, producersAt, snapshot }: EntryBatches) {
   assert(snapshot === undefined || producersAt !== undefined, "an entry with a snapshot names it");
   const isPlain = batches.length <= 1 && batches.every(({ sender }) => sender === undefined);
+  if (isPlain && producersAt === undefined) return { flags: 0, bytes: new Uint8Array(0) };
   const writer = new FieldWriter();
-  writer.u8(VERSION);
-  writer.u8(
-    (isPlain ? 0 : BATCHES) |
-      (producersAt === undefined ? 0 : PRODUCERS) |
-      (snapshot === undefined ? 0 : SNAPSHOT),
-  );
-  writer.u16(head.count);
-  writer.u64(head.firstSeqNum);
-  writer.u64(head.firstTimestampMs);
-  writer.u64(head.lastTimestampMs);
+  let flags = 0;
   if (!isPlain) {
+    flags |= BATCHES;
     writer.u16(batches.length);
     for (const batch of batches) writeBatch(writer, batch);
   }
-  if (producersAt !== undefined) writer.u64(producersAt);
+  if (producersAt !== undefined) {
+    flags |= PRODUCERS;
+    writer.u64(producersAt);
+  }
   if (snapshot !== undefined) {
+    flags |= SNAPSHOT;
     writer.u32(snapshot.length);
     writer.raw(snapshot);
   }
-  return writer;
+  return { flags, bytes: writer.bytes() };
 }
 
 /** `count`: records of the entry. Throws `Corruption`. */
@@ -258,21 +281,31 @@ function readSender(reader: FieldReader): BatchSender {
   return { id, epoch, seq, content, arrivedAtMs: reader.u64() };
 }
 
-function writeRecord(writer: FieldWriter, { headers, body }: StoredRecord, deltaMs: number): void {
-  assert(deltaMs <= DELTA_MAX, `a timestamp is at most ${DELTA_MAX} ms after the first of its set`);
-  assert(headers.length <= HEADER_COUNT_MAX, `a record has at most ${HEADER_COUNT_MAX} headers`);
-  writer.u48(deltaMs);
-  writer.u8(headers.length);
-  writer.u32(body.length);
-  for (const [name, value] of headers) {
+function writeRecord(
+  bytes: Uint8Array,
+  view: DataView,
+  start: number,
+  record: StoredRecord,
+  delta: number,
+): number {
+  assert(delta <= DELTA_MAX, `a timestamp is at most ${DELTA_MAX} ms after the first of its set`);
+  assert(record.headers.length <= HEADER_COUNT_MAX, `a record has at most ${HEADER_COUNT_MAX} headers`);
+  view.setUint16(start, Math.floor(delta / U32));
+  view.setUint32(start + 2, delta % U32);
+  view.setUint8(start + 6, record.headers.length);
+  view.setUint32(start + 7, record.body.length);
+  let offset = start + RECORD_BYTES;
+  for (const [name, value] of record.headers) {
     const longest = Math.max(name.length, value.length);
     assert(longest <= HEADER_PART_BYTES_MAX, `a header has at most ${HEADER_PART_BYTES_MAX} bytes a side`);
-    writer.u16(name.length);
-    writer.u16(value.length);
-    writer.raw(name);
-    writer.raw(value);
+    view.setUint16(offset, name.length);
+    view.setUint16(offset + 2, value.length);
+    bytes.set(name, offset + HEADER_BYTES);
+    bytes.set(value, offset + HEADER_BYTES + name.length);
+    offset += HEADER_BYTES + name.length + value.length;
   }
-  writer.raw(body);
+  bytes.set(record.body, offset);
+  return offset + record.body.length;
 }
 
 function readRecord(reader: FieldReader, firstTimestampMs: number): StoredRecord {

@@ -1,7 +1,7 @@
 /**
  * The auditor of a region: looks after its ledgers and after the logs that it owns, one bounded pass at a
- * time. Whoever runs it does so on a schedule, off every request's path. Passes may overlap, and run in
- * several processes: each step is safe by itself, and what one pass leaves the next one finds.
+ * time, on a schedule and off every request's path. Passes may overlap, and run in several processes: each
+ * step is safe by itself, and what one pass leaves the next one finds.
  *
  * AU1 A pass takes up where this process's last one ended, and a new process begins somewhere: no ledger
  *     waits for another one, and no log for a region full of slow ledgers.
@@ -9,8 +9,6 @@
  * AU3 A log returns to the region that it prefers by that region's own auditor, through the owner, and only
  *     after it stayed with its last owner for a while: a region that comes and goes gets it once a while.
  * AU4 What a region left that operators call lost, every other one looks after as if it were its own.
- *
- * Since when a region has owned a log. A busy log rolls more often than it changes its owner.
  */
 import { Age } from "../../deadline.ts";
 import type { LogIncarnation, LogName, Region, SeqNum } from "../../ids.ts";
@@ -212,10 +210,10 @@ export class Auditor {
 
 /**
  * Whether the owner of the last segment has owned the log since `sinceMs`, wall time in ms, or through so
- * many segments that it may count as that. What was trimmed tells nothing any more, and an empty segment that
- * was replaced (24) does not tell whose it was.
+ * many segments that it may count as that: a busy log rolls more often than it changes its owner. What was
+ * trimmed says nothing any more, and an empty segment that was replaced (24) does not say whose it was.
  */
-export async function isOwnedSince(
+async function isOwnedSince(
   metadata: MetadataStore,
   log: LogIncarnation,
   last: SegmentAt,

@@ -13,11 +13,11 @@ import { limits } from "../../../../lib/protocol/limits.ts";
 import {
   type AcquiredLease,
   acquireLease,
-  isRenewalDue,
   type LeasePorts,
   releaseLease,
   renewLease,
 } from "../../../../lib/protocol/log/lease/writer-lease.ts";
+import { isRenewalDue } from "../../../../lib/protocol/log/lease/writer-tenure.ts";
 import { TestClock } from "../../../scenarios/test-clock.ts";
 import { LeaseStoreUnderTest } from "./lease-store-under-test.ts";
 

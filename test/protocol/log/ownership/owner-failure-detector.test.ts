@@ -4,6 +4,11 @@ import { MemoryLeaseStore } from "../../../../lib/adapters/memory/memory-lease-s
 import { CallDenied } from "../../../../lib/protocol/errors.ts";
 import { logIncarnation, newTenure, newWriteToken, region } from "../../../../lib/protocol/ids.ts";
 import { limits } from "../../../../lib/protocol/limits.ts";
+import {
+  acquireLease,
+  releaseLease,
+  renewContested,
+} from "../../../../lib/protocol/log/lease/writer-lease.ts";
 import { OwnerFailureDetector } from "../../../../lib/protocol/log/ownership/owner-failure-detector.ts";
 import { TestClock } from "../../../scenarios/test-clock.ts";
 import { SeededRandom } from "../../../sim/seeded-random.ts";
@@ -38,7 +43,25 @@ function observer() {
     const tenure = newTenure(random);
     await store.write(log, "absent", { ...lease, tenure }, newWriteToken(random));
   };
-  return { clock, asleepMs, store, detector, fail, hold, isSilent: () => detector.isSilent(log, east) };
+  /** A writer of this region takes the log from the east, and notes it in its lease. */
+  const takeOver = async () => {
+    const ports = { leases: store, clock: clocks, random };
+    const acquired = await acquireLease(ports, log, "taker");
+    if (acquired.kind === "cannot-own") throw acquired.error;
+    const renewal = await renewContested(ports, acquired.held, east);
+    if (renewal.kind !== "kept") throw new Error(renewal.kind);
+    await releaseLease(ports, renewal.held, { suspects: [] });
+  };
+  return {
+    clock,
+    asleepMs,
+    store,
+    detector,
+    fail,
+    hold,
+    takeOver,
+    isSilent: () => detector.isSilent(log, east),
+  };
 }
 
 test("OF1: enough failures over enough time, neither alone", async () => {
@@ -157,13 +180,13 @@ test("OF6: an owner that was seen just now is left alone, however silent its reg
 });
 
 test("OF7: a log that was taken from a region is left to it for longer each time; its others are not", async () => {
-  const { clock, detector, fail, hold, isSilent } = observer();
+  const { clock, detector, fail, hold, takeOver, isSilent } = observer();
   await hold();
   const keepFailing = () => fail(2, limits.ownerSilenceMs);
   await fail(limits.ownerFailuresMin, limits.ownerSilenceMs);
   const aloneMs: number[] = [];
   for (let time = 0; time < 4; time++) {
-    await detector.recordContest(log, east);
+    await takeOver();
     const fromMs = clock.nowMs();
     while (!(await isSilent())) {
       await keepFailing();

@@ -4,11 +4,14 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { entryId, segmentNumber, seqNum } from "../../../../lib/protocol/ids.ts";
 import {
-  batchPositions,
   decodeProducers,
   encodeProducers,
 } from "../../../../lib/protocol/log/producers/producer-snapshot.ts";
-import { type KnownBatch, ProducerTable } from "../../../../lib/protocol/log/producers/producer-table.ts";
+import {
+  batchPositions,
+  type KnownBatch,
+  ProducerTable,
+} from "../../../../lib/protocol/log/producers/producer-table.ts";
 import { appendLimits, PRODUCERS_BYTES_MAX } from "../../../../lib/protocol/log/records/append-limits.ts";
 import { Corruption } from "../../../../lib/protocol/log/records/byte-fields.ts";
 import type { BatchSender } from "../../../../lib/protocol/log/records/record-set.ts";
