@@ -40,7 +40,7 @@ const readsClocks: ReadsClocks = {
   "lib/protocol/reads/read-attempt.ts": "measures latency",
   "lib/protocol/reads/speculative-read.ts": "times the requests of one read",
   "lib/protocol/reads/token-bucket.ts": "measures rates",
-  "lib/protocol/ledger/entry-holders.ts": "measures how long an entry has been held",
+  "lib/protocol/ledger/write-back.ts": "measures how long an entry has been held",
   "lib/protocol/log/log-reads.ts": "measures latency",
   "lib/lambda": "measures latency",
   "lib/cli/progress.ts": "measures rates for people",

@@ -1,6 +1,7 @@
 /** Failures that belong to the HTTP surface alone. None of them has reached the log. */
 export const apiErrorStatus = {
   bad_json: 400,
+  origin_not_allowed: 403,
   route_not_found: 404,
   method_not_allowed: 405,
   not_utf8: 406,

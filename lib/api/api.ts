@@ -10,13 +10,14 @@ import { addHealthRoute } from "./health-route.ts";
 import { addLedgerRoutes } from "./ledger-routes.ts";
 import { addLogEndRoutes } from "./log-end-routes.ts";
 import { addLogRoutes } from "./log-routes.ts";
+import { servePages } from "./origins.ts";
 import { addOwnerRoutes } from "./owner-routes.ts";
 import { problemResponse } from "./problem.ts";
 import { addRecordRoutes } from "./record-routes.ts";
 import { addRegionRoutes } from "./region-routes.ts";
 import { mediaType } from "./request-body.ts";
 import { ApiApp } from "./route.ts";
-import { type ApiOptions, refuseDotSegments, refuseOtherMethods, refuseUnknownRoute } from "./routing.ts";
+import { type ApiOptions, refuseBadTargets, refuseOtherMethods, refuseUnknownRoute } from "./routing.ts";
 
 export function createApi(options: ApiOptions): ApiApp {
   const app = new ApiApp(options.onUndeclared);
@@ -26,7 +27,8 @@ export function createApi(options: ApiOptions): ApiApp {
     c.header("Request-Id", c.get("requestId"));
     c.header("Log-Region", options.region);
   });
-  app.use(refuseDotSegments());
+  app.use(servePages(options.allowedOrigins ?? []));
+  app.use(refuseBadTargets());
   app.onError((error, c) => {
     tellFault(options, error, c);
     return problemResponse(error, {

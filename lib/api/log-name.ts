@@ -30,17 +30,36 @@ export function nameFault(name: string): string | undefined {
 }
 
 /**
- * Checks the path as it stood on the request line, before any URL parser folded dot segments, so that
- * `/v1/logs/a/..` is refused and never answered as another route. Throws `invalid_request`.
+ * Checks the target as it stood on the request line, before any URL parser folded dot segments, so that
+ * `/v1/logs/a/..` is refused and never answered as another route, and before one mended or dropped what is
+ * not percent-encoded. Throws `invalid_request`.
  */
-export function checkRawPath(rawTarget: string): void {
-  const path = rawTarget.split(/[?#]/, 1)[0] ?? "";
+export function checkRawTarget(rawTarget: string): void {
+  const [path = "", ...query] = rawTarget.split("?");
+  if (query.length > 0) checkRawQuery(query.join("?"));
+  // The rest of the target would be dropped, or stored as other characters.
+  if (/[^\x21-\x7e]|#/.test(rawTarget)) throw invalidName(path, NOT_ENCODED);
   for (const segment of path.split("/")) {
     const decoded = decodedSegment(segment);
     if (decoded === undefined || segment.includes("\\")) {
-      throw invalidName(path, "the path is not percent-encoded UTF-8");
+      throw invalidName(path, NOT_ENCODED);
     }
     if (isDotSegment(decoded)) throw invalidName(path, "the path has a '.' or '..' segment");
+  }
+}
+
+const NOT_ENCODED = "the path is not percent-encoded UTF-8";
+
+/** Throws `invalid_request` unless each name and value is percent-encoded UTF-8. */
+export function checkRawQuery(query: string): void {
+  for (const part of query.split(/[&=]/)) {
+    if (decodedSegment(part) !== undefined && /^[\x21-\x7e]*$/.test(part)) continue;
+    const detail = "is not percent-encoded UTF-8";
+    const pointer = pointerTo("query");
+    throw new FencelineError("invalid_request", {
+      message: `${pointer} ${detail}: ${JSON.stringify(shortened(part))}. Encode each byte as %XX.`,
+      details: { errors: [{ pointer, detail }] },
+    });
   }
 }
 

@@ -5,7 +5,7 @@ import { limits } from "../protocol/limits.ts";
 import { createdAnswer, logAnswer, segmentAnswer } from "./answers.ts";
 import { ApiError } from "./api-error.ts";
 import { configOf } from "./log-config.ts";
-import { checkedLogName } from "./log-name.ts";
+import { checkedLogName, shortened } from "./log-name.ts";
 import { pointerTo } from "./pointers.ts";
 import { mediaType, readBody, readJson } from "./request-body.ts";
 import { type ApiApp, answer, jsonBody, route } from "./route.ts";
@@ -130,7 +130,7 @@ async function readCreateBody(request: Request): Promise<Wire<typeof createBody>
     if (body.length === 0) return {};
     throw new ApiError(
       "unsupported_media_type",
-      `Content-Type ${JSON.stringify(type)} is not taken: send application/json, ` +
+      `Content-Type ${JSON.stringify(shortened(type))} is not taken: send application/json, ` +
         "or no body for the defaults.",
     );
   }

@@ -4,6 +4,12 @@
  */
 export type RequestPart = "path" | "query" | "header" | "body";
 
+/** What is wrong with a request, and where. */
+export interface Fault {
+  readonly pointer: string;
+  readonly detail: string;
+}
+
 export function pointerTo(part: RequestPart, path: readonly PropertyKey[] = []): string {
   const escaped = path.map((step) => String(step).replaceAll("~", "~0").replaceAll("/", "~1"));
   return ["", part, ...escaped].join("/");

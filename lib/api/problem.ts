@@ -4,7 +4,9 @@
  * without effect is "possible" (rule 8).
  */
 import { type ErrorCode, FencelineError, type SideEffects } from "../protocol/errors.ts";
+import { limits } from "../protocol/limits.ts";
 import { ApiError, type ApiErrorCode, apiErrorStatus } from "./api-error.ts";
+import { shortened } from "./log-name.ts";
 import { pointerFrom, type RequestPart } from "./pointers.ts";
 import { withWireNames } from "./size-names.ts";
 
@@ -88,12 +90,26 @@ export function problemOf(error: unknown, request: FailedRequest): Problem {
     code,
     retryable: outcome.retryable,
     side_effects: outcome.side_effects,
-    ...(request.log === undefined ? {} : { log: request.log }),
+    ...(request.log === undefined ? {} : { log: nameGiven(request.log) }),
     region: request.region,
     ...("retry_after_ms" in outcome ? { retry_after_ms: outcome.retry_after_ms } : {}),
   };
   // Twice: first in order, and last in word, whatever the details are called.
-  return Object.assign({}, members, details, members);
+  return bounded(Object.assign({}, members, details, members));
+}
+
+const PROBLEM_BYTES_MAX = 8_000;
+
+/** Cuts the words, then the list of faults, until the document has a size that any log takes. */
+function bounded(problem: Problem): Problem {
+  let cut = problem;
+  while (new TextEncoder().encode(JSON.stringify(cut)).length > PROBLEM_BYTES_MAX) {
+    const { detail, errors } = cut;
+    if (detail.length > 1_000) cut = { ...cut, detail: `${detail.slice(0, detail.length / 2)}...` };
+    else if (Array.isArray(errors) && errors.length > 1) cut = { ...cut, errors: errors.slice(0, -1) };
+    else return cut;
+  }
+  return cut;
 }
 
 export function problemResponse(error: unknown, request: FailedRequest): Response {
@@ -214,8 +230,15 @@ function inWireNames(
   };
 }
 
+/** Records are of the body, whatever that is. */
 function pointed(fault: { readonly pointer?: unknown }, part: RequestPart): unknown {
-  return { ...fault, pointer: pointerFrom(String(fault.pointer), part) };
+  const pointer = String(fault.pointer);
+  return { ...fault, pointer: pointerFrom(pointer, /^records\b/.test(pointer) ? "body" : part) };
+}
+
+/** What was given as a name: the whole of one that could be, the beginning of another. */
+function nameGiven(name: string): string {
+  return name.length <= limits.logNameBytesMax ? name : shortened(name);
 }
 
 function titleOf(code: ProblemCode): string {

@@ -18,7 +18,9 @@ export function bytesOf(text: string, format: LogFormat, pointer: string): Uint8
     throw badText(pointer, "it has half of a surrogate pair, which has no UTF-8 form");
   }
   const bytes = decodedBase64(text);
-  if (bytes === undefined) throw badText(pointer, "it is not base 64 (A-Z a-z 0-9 + / with = padding)");
+  if (bytes === undefined) {
+    throw badText(pointer, "it is not base 64 (A-Z a-z 0-9 + / with = padding, its unused bits 0)");
+  }
   return bytes;
 }
 
@@ -46,9 +48,11 @@ function encodedBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** Undefined if the text is not base 64 with its padding. */
+/** Undefined if the text is not the one base 64 of some bytes (RFC 4648, 3.5): padded, its unused bits 0. */
 function decodedBase64(text: string): Uint8Array | undefined {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined;
+  const last = text.slice(-4);
+  if (btoa(atob(last)) !== last) return undefined;
   const binary = atob(text);
   const bytes = new Uint8Array(binary.length);
   for (let index = 0; index < binary.length; index++) bytes[index] = binary.charCodeAt(index);

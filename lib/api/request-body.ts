@@ -3,9 +3,17 @@
  * first byte beyond the limit, and never held as a whole.
  */
 import { ApiError } from "./api-error.ts";
+import { boundsFault } from "./json-bounds.ts";
+import { shortened } from "./log-name.ts";
+import type { Fault } from "./pointers.ts";
+import { invalidRequest } from "./validation.ts";
 
-/** Reads the whole body, at most `limitBytes`. Throws `body_too_large`. */
+/**
+ * Reads the whole body, at most `limitBytes`. Throws `body_too_large`, and `unsupported_media_type` if it is
+ * compressed: its bytes are not those that are meant.
+ */
 export async function readBody(request: Request, limitBytes: number, remedy: string): Promise<Uint8Array> {
+  refuseCoding(request);
   const stated = Number(request.headers.get("content-length") ?? Number.NaN);
   if (stated > limitBytes) throw tooLarge(String(stated), limitBytes, remedy, { actual_bytes: stated });
   if (request.body === null) return new Uint8Array();
@@ -24,13 +32,18 @@ export async function readBody(request: Request, limitBytes: number, remedy: str
   }
 }
 
-/** Reads a JSON body. Bytes that are not UTF-8 are refused: a decoder that mends them changes records. */
+/**
+ * Reads a JSON body. Bytes that are not UTF-8 are refused: a decoder that mends them changes records. Throws
+ * what `readBody` throws, `bad_json`, and `invalid_request` for what `boundsFault` finds.
+ */
 export async function readJson(request: Request, limitBytes: number, remedy: string): Promise<unknown> {
   const bytes = await readBody(request, limitBytes, remedy);
   let text = "";
+  let fault: Fault | undefined;
   try {
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-    return JSON.parse(text);
+    fault = boundsFault(text);
+    if (fault === undefined) return JSON.parse(text);
   } catch (error) {
     const isText = error instanceof SyntaxError;
     const why = isText ? error.message : "it is not UTF-8";
@@ -44,6 +57,19 @@ export async function readJson(request: Request, limitBytes: number, remedy: str
       position === undefined ? {} : { position },
     );
   }
+  throw invalidRequest([fault]);
+}
+
+/** A content coding is never undone: a small body could become one of any size. */
+function refuseCoding(request: Request): void {
+  const coding = (request.headers.get("content-encoding") ?? "").trim();
+  if (coding === "" || coding.toLowerCase() === "identity") return;
+  throw new ApiError(
+    "unsupported_media_type",
+    `Content-Encoding ${JSON.stringify(shortened(coding))} is not taken: send the body as it is.`,
+    { content_encoding: shortened(coding) },
+    { "accept-encoding": "identity" },
+  );
 }
 
 /** Where the parser stopped, as far as its message says: in characters, from 0. */

@@ -7,8 +7,8 @@
  */
 import { type ProblemCode, problemStatus } from "./problem.ts";
 
-/** Of every route: the path is checked before there is one. */
-const everywhere = ["invalid_request", "internal"] as const;
+/** Of every route: the origin, the path and the query are checked before there is one. */
+const everywhere = ["invalid_request", "origin_not_allowed", "internal"] as const;
 
 const groups = {
   body: ["bad_json", "body_too_large", "unsupported_media_type"],

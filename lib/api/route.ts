@@ -14,7 +14,7 @@ import type { ApiContext, ApiEnv } from "./api-env.ts";
 import type { RequestPart } from "./pointers.ts";
 import { codeOf, type ProblemCode } from "./problem.ts";
 import { once, type Schema, type Wire } from "./schema.ts";
-import { invalidRequest } from "./validation.ts";
+import { faultsOf, invalidRequest } from "./validation.ts";
 
 export interface RequestSchemas {
   readonly query?: z.ZodMiniObject;
@@ -118,7 +118,7 @@ function checked<R extends RequestSchemas>({ query, params, headers }: R, c: Api
 
 function checkedPart(part: RequestPart, schema: z.ZodMiniType, given: unknown): unknown {
   const { success, data, error } = schema.safeParse(given);
-  if (!success) throw invalidRequest(part, error, given);
+  if (!success) throw invalidRequest(faultsOf(part, error, given), error.issues.length);
   return data;
 }
 

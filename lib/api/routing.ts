@@ -11,7 +11,8 @@ import type { ApiContext, ApiEnv } from "./api-env.ts";
 import { ApiError } from "./api-error.ts";
 import { SENDER_NAME_LENGTH_MAX } from "./append-sender.ts";
 import type { Health } from "./health.ts";
-import { checkRawPath, nameFault } from "./log-name.ts";
+import { checkRawQuery, checkRawTarget, nameFault, shortened } from "./log-name.ts";
+import { type AllowedOrigins, optionsAnswer } from "./origins.ts";
 import type { ProblemCode } from "./problem.ts";
 import type { ApiApp, Route } from "./route.ts";
 import { noted, once } from "./schema.ts";
@@ -25,6 +26,8 @@ export interface ApiOptions {
   readonly region: Region;
   /** Configuration of logs whose creator does not choose one. */
   readonly defaultConfig: LogConfig;
+  /** Pages that are served beside programs; none if absent. */
+  readonly allowedOrigins?: AllowedOrigins;
   readonly health: () => Promise<Health>;
   /** Gets each failure that is a defect of the server. Must not throw. */
   readonly onFault?: (error: unknown, requestId: string) => void;
@@ -107,28 +110,32 @@ export function nameOwner(c: ApiContext, owner: Region | undefined, epoch?: Segm
   c.header("Log-Owner", epoch === undefined ? owner : `${owner};epoch=${epoch}`);
 }
 
-export function refuseDotSegments(): MiddlewareHandler<ApiEnv> {
+/** Refuses targets that a URL parser would change. */
+export function refuseBadTargets(): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
-    checkRawPath(c.env?.rawPath ?? new URL(c.req.url).pathname);
+    const { pathname, search } = new URL(c.req.url);
+    checkRawTarget(c.env?.rawPath ?? pathname);
+    checkRawQuery(search.slice(1));
     await next();
   };
 }
 
-/** Answers 405 with what is allowed, on every path that has a route. */
+/** On every path that has a route, answers OPTIONS, and 405 with what is allowed to any other method. */
 export function refuseOtherMethods(app: ApiApp): void {
   const methodsOf = new Map<string, Set<string>>();
   for (const { path, method } of app.routes) {
     if (method === "ALL") continue;
-    const methods = methodsOf.get(path) ?? new Set();
+    const methods = methodsOf.get(path) ?? new Set(["OPTIONS"]);
     methodsOf.set(path, methods.add(method));
     if (method === "GET") methods.add("HEAD");
   }
   for (const [path, methods] of methodsOf) {
     const allowed = [...methods].sort().join(", ");
+    app.on("OPTIONS", [path], (c) => optionsAnswer(c, [...methods].sort()));
     app.all(path, (c) => {
       throw new ApiError(
         "method_not_allowed",
-        `${c.req.method} is not allowed on ${path}; ${allowed} ${methods.size === 1 ? "is" : "are"}.`,
+        `${c.req.method} is not allowed on ${path}; ${allowed} are.`,
         { allowed: [...methods].sort() },
         { allow: allowed },
       );
@@ -139,7 +146,7 @@ export function refuseOtherMethods(app: ApiApp): void {
 export function refuseUnknownRoute(c: ApiContext): never {
   throw new ApiError(
     "route_not_found",
-    `there is no ${c.req.method} ${c.req.path}; GET /v1/openapi.json lists what there is. ` +
+    `there is no ${c.req.method} ${shortened(c.req.path)}; GET /v1/openapi.json lists what there is. ` +
       "A '/' inside a log name is written %2F.",
   );
 }

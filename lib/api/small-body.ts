@@ -1,8 +1,9 @@
 /** A small JSON body of a request that says one thing, checked by its schema. */
 import { ApiError } from "./api-error.ts";
+import { shortened } from "./log-name.ts";
 import { mediaType, readJson } from "./request-body.ts";
 import type { Schema, Wire } from "./schema.ts";
-import { invalidRequest } from "./validation.ts";
+import { faultsOf, invalidRequest } from "./validation.ts";
 
 const SMALL_BODY_BYTES_MAX = 1024;
 
@@ -16,7 +17,8 @@ export async function readSmallBody<S extends Schema>(
   if (type !== "application/json") {
     throw new ApiError(
       "unsupported_media_type",
-      `Content-Type ${JSON.stringify(type)} is not taken: send application/json, such as ${example}.`,
+      `Content-Type ${JSON.stringify(shortened(type))} is not taken: ` +
+        `send application/json, such as ${example}.`,
     );
   }
   const given = await readJson(request, SMALL_BODY_BYTES_MAX, `Send the ${what} alone.`);
@@ -26,6 +28,8 @@ export async function readSmallBody<S extends Schema>(
 /** Throws `invalid_request`. */
 export function checkedBody<S extends Schema>(schema: S, given: unknown): Wire<S> {
   const parsed = schema().safeParse(given);
-  if (!parsed.success) throw invalidRequest("body", parsed.error, given);
+  if (!parsed.success) {
+    throw invalidRequest(faultsOf("body", parsed.error, given), parsed.error.issues.length);
+  }
   return parsed.data as Wire<S>;
 }

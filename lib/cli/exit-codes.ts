@@ -53,6 +53,7 @@ const byCode: Readonly<Record<ProblemCode, ExitCode>> = {
   log_exists: exitCodes.conditionFailed,
   log_sealed: exitCodes.conditionFailed,
   seq_num_mismatch: exitCodes.conditionFailed,
+  origin_not_allowed: exitCodes.conditionFailed,
   producer_fenced: exitCodes.conditionFailed,
   producer_seq_gap: exitCodes.conditionFailed,
   producer_seq_passed: exitCodes.conditionFailed,

@@ -1,6 +1,7 @@
 /** `fenceline local`: the embedded cloud, and its regions up and down. */
 import { resolve } from "node:path";
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { type AllowedOrigins, isOrigin, LOOPBACK_ORIGINS } from "../api/origins.ts";
 import { Control } from "../local/control-client.ts";
 import type { RegionState } from "../local/control-server.ts";
 import { EmbeddedCloud } from "../local/embedded-cloud.ts";
@@ -16,6 +17,7 @@ interface LocalFlags {
   readonly regions?: string;
   readonly delayMs: number;
   readonly wan: boolean;
+  readonly cors?: AllowedOrigins;
   readonly trace: "off" | "error" | "warn" | "info" | "debug";
   readonly output: OutputFormat;
 }
@@ -49,6 +51,7 @@ export function addLocalCommands(program: Command, context: CommandContext): voi
     .option("--data <dir>", "where everything is kept", DATA_DEFAULT)
     .option("--regions <list>", "how many regions, or their names with commas; 3 if the directory is new")
     .addOption(delayOption())
+    .addOption(corsOption())
     .option("--wan", "as far apart as the regions of AWS, with storage as slow as S3", false)
     .addOption(
       new Option("--trace <level>", "what the log tells of itself on standard error")
@@ -102,6 +105,25 @@ function delayOption(): Option {
     .conflicts("wan");
 }
 
+function corsOption(): Option {
+  return new Option(
+    "--cors [origins]",
+    "pages that may use the regions: origins with commas, such as http://localhost:3000; all of this machine " +
+      "if none is named",
+  )
+    .argParser(originsIn)
+    .preset(LOOPBACK_ORIGINS);
+}
+
+function originsIn(list: string): AllowedOrigins {
+  const origins = list.split(",").map((origin) => origin.trim());
+  const strange = origins.find((origin) => origin !== LOOPBACK_ORIGINS && !isOrigin(origin));
+  if (strange === undefined) return origins;
+  throw new InvalidArgumentError(
+    `${JSON.stringify(strange)} is no origin, which is a scheme, a host and a port: https://app.example:8443.`,
+  );
+}
+
 function mannerOption(): Option {
   return new Option("--manner <manner>", "how what is lost looks: connections refused, or silence")
     .choices(["refusing", "hanging"])
@@ -116,6 +138,7 @@ async function runCloud(flags: LocalFlags, { streams, signal }: CommandContext):
     wan: flags.wan,
     traceLevel: flags.trace,
     write: (line) => note(streams, line),
+    ...(flags.cors === undefined ? {} : { allowedOrigins: flags.cors }),
     ...(flags.regions === undefined ? {} : { regions: flags.regions }),
   });
   try {

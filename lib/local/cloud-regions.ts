@@ -2,6 +2,7 @@
  * The regions of an embedded cloud: each with its switch, its functions and its port. Regions and bookies
  * that are added later are reached by the functions of the earlier ones, and the other way round.
  */
+import type { AllowedOrigins } from "../api/origins.ts";
 import { present } from "../protocol/assert.ts";
 import type { Clock } from "../protocol/clock.ts";
 import { type Region, region } from "../protocol/ids.ts";
@@ -30,6 +31,8 @@ interface CloudRegionsFields {
   readonly auditPeriodMs: number;
   /** The configuration of logs whose creator chooses none. */
   readonly config: LogConfig;
+  /** Pages that the regions serve. */
+  readonly allowedOrigins: AllowedOrigins;
   readonly onFault: (region: string, requestId: string, error: unknown) => void;
   /** Gets each failure that the OpenAPI document does not list for its route. */
   readonly onUndeclared: (route: string, code: string) => void;
@@ -102,12 +105,13 @@ export class CloudRegions {
   }
 
   async #openRegion(home: RegionSwitch): Promise<LocalRegion> {
-    const { clock, port, config, onFault, onUndeclared, auditPeriodMs } = this.#fields;
+    const { clock, port, config, allowedOrigins, onFault, onUndeclared, auditPeriodMs } = this.#fields;
     const [replicas, bookies] = [this.#replicas, this.#bookies];
     const leases = (name: Region) => this.#fields.leases.of(name);
     const peer = (name: Region) => this.find(name);
     const world = { ...this.#fields, replicas, bookies, leases, peer };
     const api: LocalRegionFields["api"] = {
+      allowedOrigins,
       defaultConfig: config,
       health: async () => cloudHealth(this.#switches, replicas, config),
       onFault: (error, requestId) => onFault(home.region, requestId, error),

@@ -1,6 +1,7 @@
 /** The control endpoint of a running cloud: shows its regions, takes one down, brings it back, adds more. */
 import { timingSafeEqual } from "node:crypto";
 import { Hono } from "hono";
+import { checkOrigin } from "../api/origins.ts";
 import { problemResponse } from "../api/problem.ts";
 import { FencelineError } from "../protocol/errors.ts";
 import { LocalError, LocalNotFoundError } from "./local-error.ts";
@@ -30,6 +31,7 @@ export interface ControlledCloud {
 export function controlApp(cloud: ControlledCloud, token: string): Hono {
   const app = new Hono();
   app.use(async (c, next) => {
+    checkOrigin(c.req.raw.headers, c.req.url, []);
     if (!isSame(c.req.header("authorization") ?? "", `Bearer ${token}`)) {
       throw invalid(
         "the token of control.json must come as Authorization: Bearer; use npx fenceline local region",

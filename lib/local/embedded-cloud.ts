@@ -7,6 +7,7 @@
 import { ConsoleTrace, type ConsoleTraceFields } from "../adapters/node/console-trace.ts";
 import { SystemClock } from "../adapters/node/system-clock.ts";
 import { SystemRandom } from "../adapters/node/system-random.ts";
+import type { AllowedOrigins } from "../api/origins.ts";
 import { present } from "../protocol/assert.ts";
 import type { Clock } from "../protocol/clock.ts";
 import { region } from "../protocol/ids.ts";
@@ -36,6 +37,8 @@ export interface CloudOptions {
   readonly delayMs?: number;
   /** Regions as far apart as those of AWS, and entry stores as slow as S3; then `delayMs` says nothing. */
   readonly wan?: boolean;
+  /** Pages that the regions serve beside programs; none if absent. The control endpoint serves none. */
+  readonly allowedOrigins?: AllowedOrigins;
   /** Between two passes of a region's auditor. */
   readonly auditPeriodMs?: number;
   /** Takes one line for the person who runs it. */
@@ -62,7 +65,7 @@ export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
 
   private constructor(options: CloudOptions, storage: CloudStorage, clock: CloudClock) {
     const { dataDir, port, delayMs = 0, wan = false, write, traceLevel } = options;
-    const { auditPeriodMs = AUDIT_PERIOD_MS } = options;
+    const { auditPeriodMs = AUDIT_PERIOD_MS, allowedOrigins = [] } = options;
     const { bookies, file, metadata } = storage;
     this.#dataDir = dataDir;
     this.#leases = new RegionLeaseStores(dataDir);
@@ -83,6 +86,7 @@ export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
       auditPeriodMs,
       trace: new ConsoleTrace({ write, clock, ...level }),
       config: this.#default.config,
+      allowedOrigins,
       onFault: (where: string, requestId: string, error: unknown) =>
         write(faultText(where, requestId, error)),
       onUndeclared: (route: string, code: string) =>

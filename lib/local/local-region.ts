@@ -23,7 +23,7 @@ export interface LocalRegionFields {
   readonly start: () => ComposedRegion;
   /** From the end of one pass of the auditor to the next. */
   readonly auditPeriodMs: number;
-  readonly api: Pick<ApiOptions, "defaultConfig" | "health" | "onFault" | "onUndeclared">;
+  readonly api: Pick<ApiOptions, "allowedOrigins" | "defaultConfig" | "health" | "onFault" | "onUndeclared">;
 }
 
 export class LocalRegion {

@@ -1,6 +1,7 @@
 /**
- * An HTTP server on the loopback interface, which serves this machine's own programs and nobody else: a web
- * page of another origin, or one whose host name was pointed at this machine, is refused.
+ * An HTTP server on the loopback interface, which serves this machine and nobody else: a request for another
+ * host's name, which may have been pointed at this machine, is refused. Which pages are served, if any, what
+ * serves here decides.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -49,6 +50,8 @@ export class LoopbackServer {
       },
     );
     this.#server = createServer(listener);
+    // Bounded by their bytes: beyond a number of them Node would drop the rest without a word.
+    this.#server.maxHeadersCount = 0;
     this.#server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
       refuseExpectation(fields.name, request, response),
     );
@@ -112,14 +115,20 @@ async function answered(
   request: Request,
   incoming: IncomingMessage,
 ): Promise<Response | "no answer"> {
-  const { host, origin } = incoming.headers;
-  const fromHere = isLoopback(host) && (origin === undefined || isLoopback(origin.replace(/^\w+:\/\//, "")));
-  if (fromHere) return await fields.serve(request, incoming);
-  return malformed(
-    fields.name,
-    `its Host ${JSON.stringify(host)} or Origin ${JSON.stringify(origin ?? "")} is not this machine; ` +
-      `use localhost or ${HOST}`,
-  );
+  const fault = hostFault(incoming);
+  return fault === undefined ? await fields.serve(request, incoming) : malformed(fields.name, fault);
+}
+
+/** What is wrong with the host that a request is for, which its target may name, too (RFC 9112, 3.2). */
+function hostFault({ headers: { host }, rawHeaders, url = "/" }: IncomingMessage): string | undefined {
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host");
+  if (hosts.length !== 1) return `it has ${hosts.length} Host headers, and must have one`;
+  const named = /^https?:\/\/([^/?#]*)/i.exec(url)?.[1];
+  if (named !== undefined && named.toLowerCase() !== host?.toLowerCase()) {
+    return `its target is of ${JSON.stringify(named)}, and its Host ${JSON.stringify(host)} is another`;
+  }
+  if (isLoopback(host)) return undefined;
+  return `its Host ${JSON.stringify(host)} is not this machine; use localhost or ${HOST}`;
 }
 
 function isLoopback(authority: string | undefined): boolean {

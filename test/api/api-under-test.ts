@@ -2,10 +2,11 @@
 import { createApi } from "../../lib/api/api.ts";
 import type { Health } from "../../lib/api/health.ts";
 import { presets } from "../../lib/api/log-config.ts";
+import type { AllowedOrigins } from "../../lib/api/origins.ts";
 import type { Problem } from "../../lib/api/problem.ts";
 import { FakeLogs, here } from "./fake-log.ts";
 
-export function apiUnderTest(health: Partial<Health> = {}) {
+export function apiUnderTest(health: Partial<Health> = {}, allowedOrigins: AllowedOrigins = []) {
   const logs = new FakeLogs();
   const faults: unknown[] = [];
   const undeclared: string[] = [];
@@ -14,6 +15,7 @@ export function apiUnderTest(health: Partial<Health> = {}) {
     read: logs,
     regions: logs,
     region: here,
+    allowedOrigins,
     defaultConfig: { replication: presets.standard, digest: "crc32", segmentBytesMax: 1 << 20 },
     health: async () => ({
       status: "ok",

@@ -143,7 +143,8 @@ describe("an append is refused, and nothing is appended:", () => {
     const { send, sendJson } = await withLog();
     const format = await sendJson("POST", "/v1/logs/orders/records", {}, { "log-format": "hex" });
     expect(await problemIn(format)).toMatchObject({ status: 400, code: "invalid_request" });
-    const text = await send("POST", "/v1/logs/orders/records", { body: "hello" });
+    const headers = { "content-type": "text/csv" };
+    const text = await send("POST", "/v1/logs/orders/records", { body: "hello", headers });
     expect(await problemIn(text)).toMatchObject({ status: 415, code: "unsupported_media_type" });
   });
 

@@ -121,7 +121,7 @@ describe.each(Object.entries(requests))("%s", (id, [method, path, body]) => {
 });
 
 test.each([
-  ["appendRecords", { headers: { "content-type": "text/plain" } }],
+  ["appendRecords", { headers: { "content-type": "text/csv" } }],
   ["appendRecords", { headers: { "content-type": "application/json" }, body: "{" }],
   ["trimLog", { headers: { "content-type": "application/json" }, body: "x".repeat(2_000) }],
   ["setRegionState", {}],

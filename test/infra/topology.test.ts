@@ -229,7 +229,8 @@ describe("what Lambda lets a function be told", () => {
   it.each(["abc", "fenceline", "abcdefghijklmnop"])(
     "bookies fit as %s says, as many as the manual says",
     (prefix) => {
-      const [, low, high] = /names are: (\d+) to (\d+)/.exec(readFileSync("docs/OPERATING.md", "utf8")) ?? [];
+      const [, low, high] =
+        /Between (\d+) and (\d+) bookies fit/.exec(readFileSync("docs/OPERATING.md", "utf8")) ?? [];
       const count = fitted(prefix);
       expect(count).toBeGreaterThanOrEqual(Number(low));
       expect(count).toBeLessThanOrEqual(Number(high));

@@ -40,7 +40,12 @@ describe("a region's port", () => {
   test.each([
     ["another host's name", get("/v1/health", "attacker.example")],
     ["no host", "GET /v1/health HTTP/1.0\r\n\r\n"],
-    ["a page of another origin", get("/v1/health", "localhost", "Origin: https://attacker.example\r\n")],
+    ["two hosts", get("/v1/health", "localhost", "host: attacker.example\r\n")],
+    ["the same host twice", get("/v1/health", "localhost", "Host: localhost\r\n")],
+    ["a target of another host", get("http://attacker.example/v1/health", "localhost")],
+    ["a target of this machine for another host", get("http://localhost/v1/health", "attacker.example")],
+    ["a fragment", get("/v1/logs/a#b", "localhost")],
+    ["characters that are not encoded", get("/v1/logs/\u00fc", "localhost")],
     ["what is no HTTP", "hello\r\n\r\n"],
     ["a host that is none", get("/v1/health", "a b")],
   ])("refuses %s with a problem document", async (_, bytes) => {
@@ -48,6 +53,35 @@ describe("a region's port", () => {
     const { status, problem } = await exchange(running.url("us-east-1"), bytes);
     expect(status).toBe(400);
     expect(problem).toMatchObject({ code: "invalid_request", retryable: false, side_effects: "none" });
+  });
+
+  test.each([
+    ["a page of another origin", "Origin: https://attacker.example\r\n"],
+    ["a page of another port", "Origin: http://localhost:3000\r\n"],
+    ["a page of another site", "Sec-Fetch-Site: cross-site\r\n"],
+    [
+      "a page that hides behind 2,100 headers",
+      `${"a:\r\n".repeat(2_100)}Origin: https://attacker.example\r\n`,
+    ],
+  ])("refuses %s, and so does the control endpoint", async (_, header) => {
+    await using running = await RunningCloud.start();
+    for (const url of [running.url("us-east-1"), running.cloud.controlUrl]) {
+      const { status, problem } = await exchange(url, get("/v1/health", "localhost", header));
+      expect(status).toBe(403);
+      expect(problem).toMatchObject({ code: "origin_not_allowed", retryable: false, side_effects: "none" });
+    }
+  });
+
+  test("takes an Idempotency-Key behind 2,100 other headers", async () => {
+    await using running = await RunningCloud.start();
+    const url = running.url("us-east-1");
+    await fetch(`${url}/v1/logs/orders`, { method: "PUT" });
+    const request =
+      `POST /v1/logs/orders/records HTTP/1.1\r\nHost: localhost\r\n${"a:\r\n".repeat(2_100)}` +
+      "Idempotency-Key: a key\r\nContent-Type: text/plain\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx";
+    const { status, problem } = await exchange(url, request);
+    expect(status).toBe(400);
+    expect(problem.detail).toMatch(/Idempotency-Key has 1 to 64 .* no spaces, got "a key"/);
   });
 
   test("refuses an expectation that it does not know with a problem document, and goes on serving", async () => {
@@ -75,6 +109,15 @@ describe("a region's port", () => {
       /ack_quorum is 2; with ensemble_size 4, write_quorum 4 and min_regions 2 it/,
     );
     expect(problem.detail).not.toMatch(/[a-z][A-Z]/);
+  });
+
+  test("serves a page whose origin is named, and the control endpoint serves none", async () => {
+    const origin = "http://localhost:3000";
+    await using running = await RunningCloud.start({ allowedOrigins: [origin] });
+    const headers = { origin };
+    const answer = await fetch(`${running.url("us-east-1")}/v1/health`, { headers });
+    expect(answer.headers.get("access-control-allow-origin")).toBe(origin);
+    expect((await fetch(`${running.cloud.controlUrl}/regions`, { headers })).status).toBe(403);
   });
 
   test("takes this machine's own names", async () => {

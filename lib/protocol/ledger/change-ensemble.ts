@@ -9,18 +9,15 @@
  * CE3 A replacement was never a member of an earlier ensemble (rule 7).
  */
 import { type BookieId, type EntryId, nextEntry } from "../ids.ts";
-import { ledgerKey } from "../items.ts";
 import { lastFragment, type OpenLedger, replaceEnsemble, sameFragment } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
-import type { PlacementAnswer } from "../placement/placement.ts";
 import type { SealedEntry, Versioned } from "../ports.ts";
 import type { Fragment } from "../replication.ts";
-import { updateItem } from "../update-item.ts";
 import { memberAt, writeSetPositions } from "../write-set.ts";
-import { askBookie, entryCall } from "./ask-bookie.ts";
-import { judgeReplacement } from "./judge-replacement.ts";
+import { callBookie } from "./call-bookie.ts";
+import { chooseReplacements } from "./choose-bookies.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
-import { knownBookies } from "./new-copies.ts";
+import { updateLedger } from "./stored-ledger.ts";
 
 interface EnsembleChange {
   readonly ledger: Versioned<OpenLedger>;
@@ -66,12 +63,13 @@ async function replacePositions(
 ): Promise<EnsembleChangeAnswer> {
   const ledger = change.ledger.item;
   const fragment = lastFragment(ledger);
+  const retired = new Set(ledger.retired);
   const unfit = new Set<BookieId>();
   while (true) {
-    const chosen = choose(ports, ledger, fragment, positions, unfit);
+    const chosen = chooseReplacements(ports, ledger, { fragment, positions, unfit, retired });
     if (chosen.kind === "refused") return chosen;
     const ensemble = chosen.ensemble;
-    // Placement may have moved others too; whoever is new needs its copies, wherever it stands (CE1).
+    // Placement may have moved others too: each new member needs its copies, at any position (CE1).
     const changed = ensemble.flatMap((member, position) =>
       member.id === fragment.ensemble[position]?.id ? [] : [position],
     );
@@ -86,28 +84,6 @@ async function replacePositions(
   }
 }
 
-function choose(
-  ports: LedgerPorts,
-  ledger: OpenLedger,
-  fragment: Fragment,
-  positions: readonly number[],
-  unfit: ReadonlySet<BookieId>,
-): PlacementAnswer {
-  const retired = new Set(ledger.retired);
-  const answer = ports.placement.replaceBookies({
-    ledgerId: ledger.ledgerId,
-    replication: ledger.replication,
-    ...knownBookies(ports),
-    excluded: unfit,
-    retired,
-    fragment,
-    positions,
-    othersMayLeave: true,
-  });
-  const barred = new Set([...retired, ...unfit]);
-  return judgeReplacement(answer, { before: fragment.ensemble, replication: ledger.replication, barred });
-}
-
 type CopyAnswer =
   | { readonly kind: "copied" }
   | { readonly kind: "failed"; readonly bookies: readonly BookieId[] }
@@ -120,18 +96,14 @@ async function copyUnacknowledged(
   positions: readonly number[],
   ensemble: Fragment["ensemble"],
 ): Promise<CopyAnswer> {
-  const ledger = change.ledger.item;
+  const { ledgerId, replication } = change.ledger.item;
   const copies = positions.flatMap((position) => {
     const bookie = memberAt({ firstEntry: nextEntry(change.lastAddConfirmed), ensemble }, position);
     const wanted = (entry: SealedEntry) =>
-      writeSetPositions(entry.header.entryId, ledger.replication).includes(position);
+      writeSetPositions(entry.header.entryId, replication).includes(position);
     return change.unacknowledged.filter(wanted).map(async (entry) => {
-      const answer = await askBookie(ports, {
-        ledgerId: ledger.ledgerId,
-        bookie,
-        what: entryCall("copy", entry.header.entryId),
-        call: (port) => port.add(entry),
-      });
+      const what = `copy ${entry.header.entryId}`;
+      const answer = await callBookie(ports, { ledgerId, bookie, what }, (port) => port.add(entry));
       return { bookie: bookie.id, answer };
     });
   });
@@ -152,41 +124,32 @@ async function persist(
   const before = lastFragment(change.ledger.item);
   const firstEntry = nextEntry(change.lastAddConfirmed);
   const wanted: Fragment = { firstEntry, ensemble };
-  let refusal = "";
-  const { stored } = await updateItem(ports, ledgerKey(change.ledger.item.ledgerId), (current) => {
-    const item = current?.item;
-    if (item?.kind !== "ledger" || item.state !== "OPEN") return { kind: "keep" };
-    if (!sameFragment(lastFragment(item), before)) return { kind: "keep" };
+  let refusal: string | undefined;
+  const { stored } = await updateLedger(ports, change.ledger.item.ledgerId, (item) => {
+    if (item?.state !== "OPEN" || !sameFragment(lastFragment(item), before)) return undefined;
     const next = replaceEnsemble(item, firstEntry, ensemble);
-    if (next.fragments.length > limits.fragmentsMax) {
-      refusal = `the ledger has ${limits.fragmentsMax} fragments, the most it may have`;
-      return { kind: "keep" };
-    }
-    return { kind: "write", item: next };
+    if (next.fragments.length <= limits.fragmentsMax) return next;
+    refusal = `the ledger has ${limits.fragmentsMax} fragments, the most it may have`;
+    return undefined;
   });
+  if (refusal !== undefined) return { kind: "refused", reason: refusal };
   const item = stored?.item;
-  if (refusal !== "") return { kind: "refused", reason: refusal };
-  const written =
-    item?.kind === "ledger" && item.state === "OPEN" && sameFragment(lastFragment(item), wanted);
-  if (stored !== undefined && written) {
-    const replaced = positions.map((position) => memberAt(before, position).id);
-    const by = positions.map((position) => memberAt(wanted, position).id);
-    const unreplaced = change.failedPositions
-      .filter((position) => !positions.includes(position))
-      .map((position) => memberAt(before, position).id);
-    ports.trace.emit({
-      event: "ensemble-changed",
-      ledgerId: item.ledgerId,
-      firstEntry,
-      replaced,
-      by,
-      unreplaced,
-    });
-    return { kind: "changed", ledger: { ...stored, item }, positions };
+  if (item?.state !== "OPEN") return { kind: "fenced", reason: `the ledger is ${item?.state ?? "missing"}` };
+  if (stored === undefined || !sameFragment(lastFragment(item), wanted)) {
+    return { kind: "fenced", reason: "another process changed the ensemble" };
   }
-  const state = item?.kind === "ledger" ? item.state : "missing";
-  return {
-    kind: "fenced",
-    reason: state === "OPEN" ? "another process changed the ensemble" : `the ledger is ${state}`,
-  };
+  const membersAt = (fragment: Fragment, at: readonly number[]) =>
+    at.map((position) => memberAt(fragment, position).id);
+  ports.trace.emit({
+    event: "ensemble-changed",
+    ledgerId: item.ledgerId,
+    firstEntry,
+    replaced: membersAt(before, positions),
+    by: membersAt(wanted, positions),
+    unreplaced: membersAt(
+      before,
+      change.failedPositions.filter((position) => !positions.includes(position)),
+    ),
+  });
+  return { kind: "changed", ledger: { ...stored, item }, positions };
 }

@@ -5,7 +5,6 @@
  */
 import { FencelineError } from "../errors.ts";
 import { type EntryId, type LedgerId, nextEntry } from "../ids.ts";
-import { ledgerKey } from "../items.ts";
 import {
   type ClosedLedger,
   closeLedger,
@@ -16,11 +15,11 @@ import {
   sameFragment,
 } from "../ledger-metadata.ts";
 import type { Bookie, SealAnswer, Versioned } from "../ports.ts";
-import { updateItem } from "../update-item.ts";
 import { negativeQuorum, writeSet } from "../write-set.ts";
-import { askBookie, entryCall } from "./ask-bookie.ts";
+import { callBookie } from "./call-bookie.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { recoverLedger } from "./recover-ledger.ts";
+import { updateLedger } from "./stored-ledger.ts";
 
 /** Without `end` something is outstanding, and only recovery may say where the ledger ends. */
 export async function closeCleanly(
@@ -30,15 +29,13 @@ export async function closeCleanly(
 ): Promise<ClosedLedger> {
   const { ledgerId } = ledger.item;
   if (end !== undefined && (await sealEnd(ports, ledger.item, end.lastEntry))) {
-    const { stored, wrote } = await updateItem(ports, ledgerKey(ledgerId), (current) => {
-      const item = current?.item;
-      if (item?.kind !== "ledger" || item.state !== "OPEN") return { kind: "keep" };
+    const { stored, wrote } = await updateLedger(ports, ledgerId, (item) => {
       // The seal is on the bookies that this writer knows: where others have taken their place, it is none.
-      if (!sameFragment(lastFragment(item), lastFragment(ledger.item))) return { kind: "keep" };
-      return { kind: "write", item: closeLedger(item, end) };
+      const isOurs = item?.state === "OPEN" && sameFragment(lastFragment(item), lastFragment(ledger.item));
+      return isOurs ? closeLedger(item, end) : undefined;
     });
     if (wrote) ports.trace.emit({ event: "ledger-closed", ledgerId, lastEntry: end.lastEntry, by: "writer" });
-    if (stored?.item.kind === "ledger" && stored.item.state === "CLOSED") return stored.item;
+    if (stored?.item.state === "CLOSED") return stored.item;
   }
   const recovered = await recoverLedger(ports, ledgerId);
   if (recovered?.state === "CLOSED") return recovered;
@@ -58,22 +55,19 @@ export async function sealEnd(
   lastEntry: EntryId,
   sealSlot: SealSlot = (bookie, ledgerId, slot) => bookie.seal(ledgerId, slot),
 ): Promise<boolean> {
+  const { ledgerId, replication } = ledger;
   const slot = nextEntry(lastEntry);
-  const set = writeSet(slot, fragmentAt(ledger, slot), ledger.replication);
-  const needed = negativeQuorum(ledger.replication);
+  const set = writeSet(slot, fragmentAt(ledger, slot), replication);
   return await new Promise<boolean>((resolve) => {
     let sealed = 0;
     let answered = 0;
     for (const bookie of set) {
-      void askBookie(ports, {
-        ledgerId: ledger.ledgerId,
-        bookie,
-        what: entryCall("seal", slot),
-        call: (port) => sealSlot(port, ledger.ledgerId, slot),
-      }).then((answer) => {
+      void callBookie(ports, { ledgerId, bookie, what: `seal ${slot}` }, (port) =>
+        sealSlot(port, ledgerId, slot),
+      ).then((answer) => {
         answered += 1;
         if (answer.kind === "sealed") sealed += 1;
-        if (sealed >= needed) resolve(true);
+        if (sealed >= negativeQuorum(replication)) resolve(true);
         else if (answered === set.length) resolve(false);
       });
     }

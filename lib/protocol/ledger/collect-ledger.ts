@@ -18,9 +18,10 @@ import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import type { Bookie } from "../ports.ts";
 import { removeItem } from "../update-item.ts";
-import { askBookie } from "./ask-bookie.ts";
+import { callBookie } from "./call-bookie.ts";
 import { type SealSlot, sealEnd } from "./close-ledger.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
+import { readLedger } from "./stored-ledger.ts";
 
 export type SweepAnswer =
   | { readonly kind: "swept" }
@@ -71,36 +72,25 @@ const sealOrFind: SealSlot = async (bookie, ledgerId, slot) => {
 
 /** CL1. */
 async function readDeleted(ports: LedgerPorts, id: LedgerId): Promise<DeletedLedger | undefined> {
-  const item = (await ports.metadata.get(ledgerKey(id), "consistent"))?.item;
-  return item?.kind === "ledger" && item.state === "DELETED" ? item : undefined;
+  const item = (await readLedger(ports, id))?.item;
+  return item?.state === "DELETED" ? item : undefined;
 }
 
 /** Asks every bookie that ever was a member; returns those that did not answer. */
 async function sweep(
   ports: LedgerPorts,
-  ledger: DeletedLedger,
+  { ledgerId, fragments, retired }: DeletedLedger,
   what: string,
   call: (bookie: Bookie) => Promise<void>,
 ): Promise<BookieId[]> {
   const members = new Map<BookieId, BookieAddress>();
-  for (const fragment of ledger.fragments)
-    for (const member of fragment.ensemble) members.set(member.id, member);
-  const silent: BookieId[] = [];
-  const ids = new Set<BookieId>([...members.keys(), ...ledger.retired]);
-  await Promise.all(
-    [...ids].map(async (id) => {
-      const bookie = members.get(id) ?? { id, place: { region: ports.region, rack: "" } };
-      const answer = await askBookie(ports, {
-        ledgerId: ledger.ledgerId,
-        bookie,
-        what,
-        call: async (port) => {
-          await call(port);
-          return { kind: "done" } as const;
-        },
-      });
-      if (answer.kind === "unknown") silent.push(id);
-    }),
-  );
-  return silent;
+  for (const member of fragments.flatMap(({ ensemble }) => ensemble)) members.set(member.id, member);
+  for (const id of retired) {
+    if (!members.has(id)) members.set(id, { id, place: { region: ports.region, rack: "" } });
+  }
+  const answers = [...members.values()].map(async (bookie) => {
+    const unknown = await callBookie(ports, { ledgerId, bookie, what }, call);
+    return unknown === undefined ? [] : [bookie.id];
+  });
+  return (await Promise.all(answers)).flat();
 }

@@ -6,15 +6,16 @@
 import { assert } from "../assert.ts";
 import { Age } from "../deadline.ts";
 import { FencelineError, notReady } from "../errors.ts";
-import { type BookieId, newLedgerId } from "../ids.ts";
-import { ledgerKey, ledgerListingKey } from "../items.ts";
+import { type BookieId, type LedgerId, newLedgerId } from "../ids.ts";
+import { ledgerListingKey } from "../items.ts";
 import { type LedgerOrigin, newLedger, type OpenLedger } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { Versioned } from "../ports.ts";
-import type { LedgerDigest, Replication } from "../replication.ts";
+import type { Fragment, LedgerDigest, Replication } from "../replication.ts";
 import { updateItem } from "../update-item.ts";
+import { knownBookies } from "./choose-bookies.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
-import { knownBookies } from "./new-copies.ts";
+import { updateLedger } from "./stored-ledger.ts";
 
 interface CreateLedgerRequest {
   readonly replication: Replication;
@@ -31,31 +32,20 @@ export interface CreatedLedger extends Versioned<OpenLedger> {
 }
 
 export async function createLedger(ports: LedgerPorts, request: CreateLedgerRequest): Promise<CreatedLedger> {
+  const { avoid, ...fields } = request;
   for (let attempt = 0; attempt < limits.updateRoundsMax; attempt++) {
     const ledgerId = newLedgerId(ports.random);
     const readAt = new Age(ports.clock);
-    const item = newLedger({
-      ledgerId,
-      replication: request.replication,
-      digest: request.digest,
-      ensemble: chooseEnsemble(ports, ledgerId, request),
-      createdAtMs: ports.clock.nowMs(),
-      ...(request.origin === undefined ? {} : { origin: request.origin }),
-    });
-    const [outcome] = await Promise.all([
-      updateItem(ports, ledgerKey(ledgerId), (current) =>
-        current === undefined ? { kind: "write", item } : { kind: "keep" },
-      ),
-      request.origin === undefined ? undefined : list(ports, request.origin, item),
+    const ensemble = chooseEnsemble(ports, ledgerId, request.replication, avoid);
+    const item = newLedger({ ledgerId, ...fields, ensemble, createdAtMs: ports.clock.nowMs() });
+    const [{ stored, wrote }] = await Promise.all([
+      updateLedger(ports, ledgerId, (current) => (current === undefined ? item : undefined)),
+      item.origin === undefined ? undefined : list(ports, item.origin, item),
     ]);
-    if (!outcome.wrote) continue;
-    assert(outcome.stored !== undefined, "a write leaves an item");
-    ports.trace.emit({
-      event: "ledger-created",
-      ledgerId,
-      ensemble: item.fragments.flatMap((fragment) => fragment.ensemble.map((member) => member.id)),
-    });
-    return { key: outcome.stored.key, item, version: outcome.stored.version, readAt };
+    if (!wrote) continue;
+    assert(stored !== undefined, "a write leaves an item");
+    ports.trace.emit({ event: "ledger-created", ledgerId, ensemble: ensemble.map((member) => member.id) });
+    return { ...stored, item, readAt };
   }
   throw notReady("no free ledger id was found: the random port repeats itself");
 }
@@ -72,8 +62,12 @@ async function list(
   );
 }
 
-function chooseEnsemble(ports: LedgerPorts, ledgerId: OpenLedger["ledgerId"], request: CreateLedgerRequest) {
-  const { replication, avoid } = request;
+function chooseEnsemble(
+  ports: LedgerPorts,
+  ledgerId: LedgerId,
+  replication: Replication,
+  avoid: ReadonlySet<BookieId> | undefined,
+): Fragment["ensemble"] {
   const known = knownBookies(ports, avoid);
   const answer = ports.placement.chooseEnsemble({ ledgerId, replication, ...known, excluded: new Set() });
   if (answer.kind === "ensemble") return answer.ensemble;

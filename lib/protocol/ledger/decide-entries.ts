@@ -1,7 +1,7 @@
 /**
- * What became of entries that were sent and not acknowledged: recovery closes the ledger, and its end and its
- * entries tell (rules 8, 12, 20). An entry behind the closed end is certainly not recorded and never will be;
- * one up to it is ours if its tenure and its payload are.
+ * What became of entries that were sent and not acknowledged: recovery closes the ledger, and its end and
+ * its entries decide (rules 8, 12, 20). An entry behind the closed end is certainly not recorded and never
+ * will be; one up to it is ours if its tenure and its payload are.
  */
 import { assert } from "../assert.ts";
 import { isGenuine, sameBytes } from "../entry.ts";
@@ -12,7 +12,7 @@ import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import type { ReadAnswer, SealedEntry } from "../ports.ts";
 import { isAckSet, writeSet } from "../write-set.ts";
-import { askBookie, entryCall, type Unknown } from "./ask-bookie.ts";
+import { callBookie, type Unknown } from "./call-bookie.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { recoverLedger } from "./recover-ledger.ts";
 
@@ -26,9 +26,8 @@ export type EntryVerdict =
   | { readonly kind: "not-recorded" };
 
 /**
- * One verdict for each entry, in order. Throws if it cannot tell: `insufficient_regions` while too few
- * bookies
- * answer, `unknown_outcome` if the ledger is gone for good.
+ * One verdict for each entry, in order. Throws if it cannot say: `insufficient_regions` while too few
+ * bookies answer, `unknown_outcome` if the ledger is gone for good.
  */
 export async function decideEntries(
   ports: LedgerPorts,
@@ -37,19 +36,16 @@ export async function decideEntries(
   entries: readonly EntryInDoubt[],
 ): Promise<readonly EntryVerdict[]> {
   const ledger = await recoverLedger(ports, id);
+  const verdictOn = async (entry: EntryInDoubt): Promise<EntryVerdict> => {
+    if (ledger === undefined) throw gone(id, "missing");
+    if (entry.entryId > ledger.lastEntry) return { kind: "not-recorded" };
+    if (ledger.state === "DELETED") throw gone(id, "DELETED");
+    return await readVerdict(ports, ledger, tenure, entry);
+  };
   const verdicts: EntryVerdict[] = [];
   for (let start = 0; start < entries.length; start += limits.recoveryReadWindow) {
     const window = entries.slice(start, start + limits.recoveryReadWindow);
-    verdicts.push(
-      ...(await Promise.all(
-        window.map(async (entry): Promise<EntryVerdict> => {
-          if (ledger === undefined) throw gone(id, "missing");
-          if (entry.entryId > ledger.lastEntry) return { kind: "not-recorded" };
-          if (ledger.state === "DELETED") throw gone(id, "DELETED");
-          return await readVerdict(ports, ledger, tenure, entry);
-        }),
-      )),
-    );
+    verdicts.push(...(await Promise.all(window.map(verdictOn))));
   }
   return verdicts;
 }
@@ -97,12 +93,7 @@ function readCopies(ports: LedgerPorts, ledger: LedgerMetadata, entry: EntryId):
       reject(insufficientRegions(`ledger ${ledgerId}: entry ${entry} cannot be read`, verdicts, "none"));
     };
     for (const bookie of set) {
-      askBookie(ports, {
-        ledgerId,
-        bookie,
-        what: entryCall("read", entry),
-        call: (port) => port.read(ledgerId, entry),
-      })
+      callBookie(ports, { ledgerId, bookie, what: `read ${entry}` }, (port) => port.read(ledgerId, entry))
         .then((answer) => judge(bookie, answer))
         .catch(reject);
     }

@@ -1,22 +1,19 @@
 /** CLOSED -> DELETED, and the abandonment of a ledger that was never written to (rules 15, 27). */
 import type { LedgerId } from "../ids.ts";
-import { ledgerKey } from "../items.ts";
 import { type DeletedLedger, deleteLedger } from "../ledger-metadata.ts";
-import { updateItem } from "../update-item.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { recoverLedger } from "./recover-ledger.ts";
+import { updateLedger } from "./stored-ledger.ts";
 
 /**
  * Marks a CLOSED ledger as DELETED. Undefined: there is no such ledger, or it is not closed yet. From here on
  * its entries may be collected; its fences and seal stay for the seal age.
  */
 export async function markDeleted(ports: LedgerPorts, id: LedgerId): Promise<DeletedLedger | undefined> {
-  const { stored } = await updateItem(ports, ledgerKey(id), (current) => {
-    const item = current?.item;
-    if (item?.kind !== "ledger" || item.state !== "CLOSED") return { kind: "keep" };
-    return { kind: "write", item: deleteLedger(item, ports.clock.nowMs()) };
-  });
-  return stored?.item.kind === "ledger" && stored.item.state === "DELETED" ? stored.item : undefined;
+  const { stored } = await updateLedger(ports, id, (item) =>
+    item?.state === "CLOSED" ? deleteLedger(item, ports.clock.nowMs()) : undefined,
+  );
+  return stored?.item.state === "DELETED" ? stored.item : undefined;
 }
 
 /**

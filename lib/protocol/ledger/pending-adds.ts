@@ -14,7 +14,7 @@ import type { BookieAddress } from "../place.ts";
 import type { EntryHeader, SealedEntry, Trace } from "../ports.ts";
 import type { Fragment, Replication } from "../replication.ts";
 import { isAckSet, memberAt, waitsForRegions, writeSetPositions } from "../write-set.ts";
-import { askBookie, entryCall } from "./ask-bookie.ts";
+import { callBookie } from "./call-bookie.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 
 export interface AddedEntry {
@@ -200,6 +200,6 @@ export function sealAdd(
 
 export function sendAdd(ports: LedgerPorts, bookie: BookieAddress, entry: SealedEntry) {
   const { ledgerId, entryId } = entry.header;
-  const what = entryCall("add", entryId);
-  return askBookie(ports, { ledgerId, bookie, what, call: (port) => port.add(entry) });
+  const what = `add ${entryId}`;
+  return callBookie(ports, { ledgerId, bookie, what }, (port) => port.add(entry));
 }

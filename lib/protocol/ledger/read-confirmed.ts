@@ -7,14 +7,13 @@
 import { isGenuine } from "../entry.ts";
 import { type EntryId, NO_ENTRY } from "../ids.ts";
 import { type LedgerMetadata, lastFragment } from "../ledger-metadata.ts";
-import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import type { TailAnswer } from "../ports.ts";
 import type { ReadCounters } from "../reads/read-counters.ts";
 import type { Part, QuorumAnswer, QuorumRead } from "../reads/replica-read.ts";
 import { quorumRead } from "../reads/speculative-read.ts";
-import { within } from "../waiting.ts";
 import { coversEveryWriteSet } from "../write-set.ts";
+import { callOnce } from "./call-bookie.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 
 type Parts = readonly Part<EntryId>[];
@@ -76,10 +75,8 @@ function askTails(
     kind: "tail",
     writeSet: ensemble,
     cost,
-    call: (bookie, signal) => {
-      const ask = () => ports.bookies.bookie(bookie.id).tail(ledger.ledgerId, signal);
-      return within(ports.clock, limits.bookieCallTimeoutMs, "tail", ask, signal);
-    },
+    call: (bookie, signal) =>
+      callOnce(ports, bookie, "tail", (port) => port.tail(ledger.ledgerId, signal), signal),
     judge: (answer) => {
       const isDamaged = answer.highest !== undefined && !isGenuine(ports.digest, ledger, answer.highest);
       if (isDamaged) return { usable: false, said: "has a damaged tail" };

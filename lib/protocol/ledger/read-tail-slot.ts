@@ -4,7 +4,7 @@
  * slow, fail, or disagree. What is proven rests on the answers alone, never on whom the policy asked.
  */
 
-import { isGenuine, sameContent } from "../entry.ts";
+import { sameContent } from "../entry.ts";
 import { type BookieVerdict, verdictOf } from "../errors.ts";
 import type { EntryId } from "../ids.ts";
 import { fragmentAt, type LedgerMetadata } from "../ledger-metadata.ts";
@@ -17,7 +17,7 @@ import { quorumRead } from "../reads/speculative-read.ts";
 import type { Replication } from "../replication.ts";
 import { ackSetFirst, isAckSet, provesAbsence, writeSet } from "../write-set.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
-import { readCall } from "./read-call.ts";
+import { judgeSlot, readSlot } from "./read-any-copy.ts";
 
 type TailSlot =
   /** T2's half: Originals of the entry were read from an ACK set. */
@@ -45,13 +45,8 @@ export async function readTailSlot(
     cost,
     arrange: (order) => ackSetFirst(order, replication),
     timeoutMs: limits.bookieCallTimeoutMs,
-    call: readCall(ports, ledgerId, entry),
-    judge: (answer, bookie) => {
-      if (answer.kind !== "entry" || isGenuine(ports.digest, ledger, answer.entry, entry))
-        return { usable: true, value: answer };
-      ports.trace.emit({ event: "corrupt-entry", ledgerId, entryId: entry, bookie: bookie.id });
-      return { usable: false, said: "has a damaged copy" };
-    },
+    call: (bookie, signal) => readSlot(ports, ledgerId, entry, bookie, signal),
+    judge: (answer, bookie) => judgeSlot(ports, ledger, entry, answer, bookie),
     conclude: (parts) => provenBy(parts, set, replication),
     couldConclude: (parts, open) => isPaced && couldProve(parts, open, set, replication),
   });

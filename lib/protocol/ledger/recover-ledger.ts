@@ -11,9 +11,8 @@
  * 12).
  */
 import { assert } from "../assert.ts";
-import { insufficientRegions, notReady } from "../errors.ts";
-import { type EntryId, entryId, type LedgerId, previousEntry } from "../ids.ts";
-import { ledgerKey } from "../items.ts";
+import { type BookieVerdict, insufficientRegions, notReady, unavailable, verdictOf } from "../errors.ts";
+import { type EntryId, entryId, type LedgerId, NO_ENTRY, previousEntry } from "../ids.ts";
 import {
   type ClosedLedger,
   closeLedger,
@@ -25,13 +24,17 @@ import {
   startRecovery,
 } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
-import type { SealedEntry } from "../ports.ts";
-import { updateItem } from "../update-item.ts";
-import { writeSet } from "../write-set.ts";
-import { fenceEnsemble } from "./fence-ensemble.ts";
+import type { BookieAddress } from "../place.ts";
+import type { RecoveryReadAnswer, SealedEntry } from "../ports.ts";
+import type { Part } from "../reads/replica-read.ts";
+import { quorumRead } from "../reads/speculative-read.ts";
+import type { Replication } from "../replication.ts";
+import { coversEveryWriteSet, provesAbsence, writeSet } from "../write-set.ts";
+import { CALL_MS_MAX, callBookie } from "./call-bookie.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
-import { readAnyCopy } from "./read-any-copy.ts";
-import { recoveryRead } from "./recovery-read.ts";
+import { judgeSlot, readAnyCopy } from "./read-any-copy.ts";
+import { confirmedBy } from "./read-confirmed.ts";
+import { readLedger, updateLedger } from "./stored-ledger.ts";
 import { WriteBack } from "./write-back.ts";
 
 /**
@@ -63,15 +66,39 @@ async function enterRecovery(
   ports: LedgerPorts,
   id: LedgerId,
 ): Promise<LedgerInRecovery | ClosedLedger | DeletedLedger | undefined> {
-  await updateItem(ports, ledgerKey(id), (current) => {
-    const item = current?.item;
-    if (item?.kind !== "ledger" || item.state !== "OPEN") return { kind: "keep" };
-    return { kind: "write", item: startRecovery(item) };
+  await updateLedger(ports, id, (ledger) => (ledger?.state === "OPEN" ? startRecovery(ledger) : undefined));
+  const ledger = (await readLedger(ports, id))?.item;
+  assert(ledger?.state !== "OPEN", "RL1: a ledger never goes back to OPEN");
+  return ledger;
+}
+
+/**
+ * Fences the bookies of the last fragment and collects their hints for where the tail begins (rule 10). The
+ * hint is the highest last add confirmed that a genuine entry carries, or NO_ENTRY; it saves reading, nothing
+ * more, so waiting stops as soon as no write set could have acknowledged on the silent bookies alone.
+ */
+function fenceEnsemble(ports: LedgerPorts, ledger: LedgerInRecovery): Promise<EntryId> {
+  const { ledgerId, replication } = ledger;
+  const { ensemble } = lastFragment(ledger);
+  const known = new Set<number>();
+  let silent = 0;
+  let highest: EntryId = NO_ENTRY;
+  return new Promise((resolve) => {
+    ensemble.forEach((bookie, position) => {
+      void callBookie(ports, { ledgerId, bookie, what: "fence" }, (port) => port.fence(ledgerId)).then(
+        (answer) => {
+          if ("kind" in answer) silent += 1;
+          else {
+            known.add(position);
+            const confirmed = confirmedBy(ports, ledger, answer);
+            if (confirmed > highest) highest = confirmed;
+          }
+          const done = known.size + silent === ensemble.length || coversEveryWriteSet(known, replication);
+          if (done) resolve(highest);
+        },
+      );
+    });
   });
-  const item = (await ports.metadata.get(ledgerKey(id), "consistent"))?.item;
-  if (item === undefined) return undefined;
-  assert(item.kind === "ledger" && item.state !== "OPEN", "RL1: a ledger never goes back to OPEN");
-  return item;
 }
 
 interface RecoveredTail {
@@ -125,31 +152,85 @@ async function recoverTail(
   }
 }
 
+type RecoveryDecision =
+  | { readonly kind: "found"; readonly entry: SealedEntry }
+  | { readonly kind: "absent" }
+  | { readonly kind: "undecided"; readonly verdicts: readonly BookieVerdict[] };
+
+type Proof = Exclude<RecoveryDecision, { readonly kind: "undecided" }>;
+
+/**
+ * Reads one entry from its whole write set, fencing each bookie and occupying empty slots on the way (rules
+ * 3, 11). One genuine copy is enough to keep the entry; a negative quorum ends the ledger; anything unknown
+ * counts as neither, in whatever order the answers come (H29).
+ *
+ * The read policy gets to know how bookies do and cancels what is no longer needed. It has nothing to choose:
+ * all are asked at once, since appends wait for the end of recovery.
+ */
+export async function recoveryRead(
+  ports: LedgerPorts,
+  ledger: LedgerInRecovery,
+  entry: EntryId,
+): Promise<RecoveryDecision> {
+  const { ledgerId, replication } = ledger;
+  const set = writeSet(entry, fragmentAt(ledger, entry), replication);
+  const read = await quorumRead<RecoveryReadAnswer, RecoveryReadAnswer, Proof>(ports.reads, {
+    kind: "recovery-read",
+    writeSet: set,
+    // One lost message is not yet a failure.
+    timeoutMs: CALL_MS_MAX,
+    call: async (bookie, signal) => {
+      const what = `recovery read ${entry}`;
+      const answer = await callBookie(ports, { ledgerId, bookie, what, signal }, (port) =>
+        port.recoveryRead(ledgerId, entry, signal),
+      );
+      if (answer.kind === "unknown") throw unavailable(answer.reason);
+      return answer;
+    },
+    judge: (answer, bookie) => judgeSlot(ports, ledger, entry, answer, bookie),
+    conclude: (parts) => provenBy(parts, set, replication),
+    couldConclude: () => false,
+  });
+  if (read.kind === "answer") return read.value;
+  const negatives = read.parts.map(({ bookie }) => {
+    return verdictOf(bookie, { kind: "answered", said: "does not have it" });
+  });
+  return { kind: "undecided", verdicts: [...read.verdicts, ...negatives] };
+}
+
+function provenBy(
+  parts: readonly Part<RecoveryReadAnswer>[],
+  set: readonly BookieAddress[],
+  replication: Replication,
+): { readonly value: Proof } | undefined {
+  const negatives: BookieAddress[] = [];
+  for (const { bookie, value } of parts) {
+    if (value.kind === "entry") return { value: { kind: "found", entry: value.entry } };
+    negatives.push(bookie);
+  }
+  return provesAbsence(negatives, set, replication) ? { value: { kind: "absent" } } : undefined;
+}
+
 /** Rule 12. */
 async function close(
   ports: LedgerPorts,
   started: LedgerInRecovery,
   tail: RecoveredTail,
 ): Promise<ClosedLedger | DeletedLedger | undefined> {
+  const { ledgerId } = started;
   const { lastEntry } = tail;
   const length = await lengthThrough(ports, started, tail);
-  const { stored, wrote } = await updateItem(ports, ledgerKey(started.ledgerId), (current) => {
-    const item = current?.item;
-    if (item?.kind !== "ledger" || item.state !== "IN_RECOVERY") return { kind: "keep" };
+  const { stored, wrote } = await updateLedger(ports, ledgerId, (item) => {
+    if (item?.state !== "IN_RECOVERY") return undefined;
     assertSameLastFragment(item, started);
     const older = item.fragments.slice(0, -1);
-    return {
-      kind: "write",
-      item: closeLedger(item, { lastEntry, length }, [...older, ...tail.writeBack.localFragments]),
-    };
+    return closeLedger(item, { lastEntry, length }, [...older, ...tail.writeBack.localFragments]);
   });
   const item = stored?.item;
   if (item === undefined) return undefined;
-  assert(item.kind === "ledger", "a ledger's key holds a ledger");
   if (item.state === "OPEN" || item.state === "IN_RECOVERY") {
-    throw notReady(`ledger ${started.ledgerId} is still ${item.state}`);
+    throw notReady(`ledger ${ledgerId} is still ${item.state}`);
   }
-  const ledgerId = item.ledgerId;
   if (wrote) ports.trace.emit({ event: "ledger-closed", ledgerId, lastEntry, by: "recovery" });
   else ports.trace.emit({ event: "recovery-adopted", ledgerId, lastEntry: item.lastEntry });
   return item;
@@ -167,16 +248,12 @@ async function lengthThrough(
   ledger: LedgerInRecovery,
   tail: RecoveredTail,
 ): Promise<number> {
-  if (tail.lastEntry < 0) return 0;
-  if (tail.last !== undefined) return tail.last.header.length;
-  const fragment = fragmentAt(ledger, tail.lastEntry);
-  const copy = await readAnyCopy(
-    ports,
-    ledger,
-    tail.lastEntry,
-    writeSet(tail.lastEntry, fragment, ledger.replication),
-  );
+  const { lastEntry, last } = tail;
+  if (lastEntry < 0) return 0;
+  if (last !== undefined) return last.header.length;
+  const set = writeSet(lastEntry, fragmentAt(ledger, lastEntry), ledger.replication);
+  const copy = await readAnyCopy(ports, ledger, lastEntry, set);
   if (copy.kind === "entry") return copy.entry.header.length;
-  const what = `ledger ${ledger.ledgerId}: its last entry ${tail.lastEntry} cannot be read`;
+  const what = `ledger ${ledger.ledgerId}: its last entry ${lastEntry} cannot be read`;
   throw insufficientRegions(what, copy.verdicts, "possible");
 }

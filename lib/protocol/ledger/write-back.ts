@@ -8,7 +8,7 @@
  *     held an entry for `writeBackPatienceMs`, or at once if the late ones were silent before. Where
  *     placement knows no others, and from then on, each bookie has its whole time.
  */
-
+import type { Clock } from "../clock.ts";
 import { isGenuine } from "../entry.ts";
 import {
   type BookieVerdict,
@@ -24,15 +24,48 @@ import type { BookieAddress } from "../place.ts";
 import type { PlacementAnswer } from "../placement/placement.ts";
 import type { SealedEntry } from "../ports.ts";
 import type { Fragment } from "../replication.ts";
+import { Signal, within } from "../waiting.ts";
 import { isAckSet, writeSet } from "../write-set.ts";
-import { askBookie, entryCall } from "./ask-bookie.ts";
-import { EntryHolders } from "./entry-holders.ts";
-import { judgeReplacement } from "./judge-replacement.ts";
+import { CALL_MS_MAX, callBookie } from "./call-bookie.ts";
+import { chooseReplacements } from "./choose-bookies.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
-import { knownBookies } from "./new-copies.ts";
 
-/** Longer than the calls themselves are bounded: nobody is left out for want of time. */
-const WITHOUT_HASTE_MS = limits.bookieCallAttempts * (limits.bookieCallTimeoutMs + limits.bookieCallPauseMs);
+/** One entry on its way to an ACK set: which bookies hold it, which cannot, which have not answered yet. */
+class EntryHolders {
+  readonly #copies = new Map<BookieId, "asked" | "held" | BookieWord>();
+  readonly #answers = new Signal();
+  #firstHeldAtMs: number | undefined;
+
+  constructor(
+    private readonly clock: Clock,
+    readonly entry: SealedEntry,
+  ) {}
+
+  /** Undefined: that bookie was not asked. A word: why it does not hold the entry. */
+  copyAt({ id }: BookieAddress): "asked" | "held" | BookieWord | undefined {
+    return this.#copies.get(id);
+  }
+
+  /** How long a bookie has held it, in ms; undefined while none does. */
+  get heldForMs(): number | undefined {
+    return this.#firstHeldAtMs === undefined ? undefined : this.clock.monotonicMs() - this.#firstHeldAtMs;
+  }
+
+  asked({ id }: BookieAddress): void {
+    this.#copies.set(id, "asked");
+  }
+
+  answered({ id }: BookieAddress, copy: "held" | BookieWord): void {
+    if (copy === "held") this.#firstHeldAtMs ??= this.clock.monotonicMs();
+    this.#copies.set(id, copy);
+    this.#answers.wake();
+  }
+
+  /** Resolves with the next answer, or after `waitMs`. */
+  async changed(waitMs: number): Promise<void> {
+    await within(this.clock, waitMs, "the next answer", () => this.#answers.wait()).catch(() => {});
+  }
+}
 
 export class WriteBack {
   #fragments: readonly Fragment[];
@@ -79,11 +112,11 @@ export class WriteBack {
   async #writeOut(held: EntryHolders, unfit: Set<BookieId>, hasHaste: boolean): Promise<void> {
     const set = this.#writeSet(held.entry);
     for (const bookie of set) {
-      if (held.isNew(bookie) && !unfit.has(bookie.id)) void this.#writeTo(held, bookie, unfit);
+      if (held.copyAt(bookie) === undefined && !unfit.has(bookie.id)) void this.#writeTo(held, bookie, unfit);
     }
     while (!this.#isHeld(held)) {
-      const missing = set.filter((bookie) => held.isUnanswered(bookie));
-      const waitMs = hasHaste ? this.#patienceMs(held, missing) : WITHOUT_HASTE_MS;
+      const missing = set.filter((bookie) => held.copyAt(bookie) === "asked");
+      const waitMs = hasHaste ? this.#patienceMs(held, missing) : CALL_MS_MAX;
       // Adding up fractions of a ms can leave the clock short of what was waited for, for ever.
       if (missing.length === 0 || waitMs < 1) break;
       await held.changed(waitMs);
@@ -95,14 +128,14 @@ export class WriteBack {
   #patienceMs(held: EntryHolders, missing: readonly BookieAddress[]): number {
     if (missing.every(({ id }) => this.ports.health.of(id).isSilent)) return 0;
     const { heldForMs } = held;
-    return heldForMs === undefined ? WITHOUT_HASTE_MS : limits.writeBackPatienceMs - heldForMs;
+    return heldForMs === undefined ? CALL_MS_MAX : limits.writeBackPatienceMs - heldForMs;
   }
 
   /** Whose answers are missing where they are needed. They have kept recovery waiting. */
   #late(todo: readonly EntryHolders[]): Set<BookieId> {
     const open = todo.filter((held) => !this.#isHeld(held));
     const late = open.flatMap((held) =>
-      this.#writeSet(held.entry).filter((bookie) => held.isUnanswered(bookie)),
+      this.#writeSet(held.entry).filter((bookie) => held.copyAt(bookie) === "asked"),
     );
     for (const { id } of late) this.ports.health.of(id).keptWaiting();
     return new Set(late.map(({ id }) => id));
@@ -112,13 +145,11 @@ export class WriteBack {
   async #writeTo(held: EntryHolders, bookie: BookieAddress, unfit: Set<BookieId>): Promise<void> {
     const { ledgerId, entryId } = held.entry.header;
     held.asked(bookie);
-    const answer = await askBookie(this.ports, {
-      ledgerId,
-      bookie,
-      what: entryCall("recovery add", entryId),
-      call: (port) => port.recoveryAdd(held.entry),
-    });
-    if (answer.kind === "ok") return held.holds(bookie);
+    const what = `recovery add ${entryId}`;
+    const answer = await callBookie(this.ports, { ledgerId, bookie, what }, (port) =>
+      port.recoveryAdd(held.entry),
+    );
+    if (answer.kind === "ok") return held.answered(bookie, "held");
     if (answer.kind === "conflict" && isGenuine(this.ports.digest, this.ledger, answer.occupant, entryId)) {
       this.#fault ??= new FencelineError("data_corrupt", {
         message: `ledger ${ledgerId}: ${bookie.id} holds another entry ${entryId}: two writers at once`,
@@ -131,11 +162,11 @@ export class WriteBack {
     }
     const damaged: BookieWord = { kind: "answered", said: "has a damaged copy" };
     unfit.add(bookie.id);
-    held.failed(bookie, answer.kind === "conflict" ? damaged : answer);
+    held.answered(bookie, answer.kind === "conflict" ? damaged : answer);
   }
 
   #isHeld(held: EntryHolders): boolean {
-    const holders = this.#writeSet(held.entry).filter((bookie) => held.isHolder(bookie));
+    const holders = this.#writeSet(held.entry).filter((bookie) => held.copyAt(bookie) === "held");
     return isAckSet(holders, this.ledger.replication);
   }
 
@@ -155,19 +186,8 @@ export class WriteBack {
   #choose(fragment: Fragment, positions: readonly number[], unfit: ReadonlySet<BookieId>): PlacementAnswer {
     if (positions.length === 0)
       return { kind: "refused", reason: "its ensemble cannot form an ACK set at all" };
-    const { ledgerId, replication } = this.ledger;
-    const request = (chosen: readonly number[]) => {
-      const answer = this.ports.placement.replaceBookies({
-        ledgerId,
-        replication,
-        ...knownBookies(this.ports),
-        excluded: unfit,
-        fragment,
-        positions: chosen,
-        othersMayLeave: true,
-      });
-      return judgeReplacement(answer, { before: fragment.ensemble, replication, barred: unfit });
-    };
+    const request = (chosen: readonly number[]) =>
+      chooseReplacements(this.ports, this.ledger, { fragment, positions: chosen, unfit });
     let answer = request(positions);
     // Not all can be replaced: one more bookie may be enough for an ACK set.
     for (const position of positions) {
@@ -186,9 +206,10 @@ export class WriteBack {
   #cannotBeHeld(held: EntryHolders, reason: string): FencelineError {
     const { ledgerId, entryId } = held.entry.header;
     const verdicts = this.#writeSet(held.entry).map((bookie): BookieVerdict => {
-      if (held.isHolder(bookie)) return verdictOf(bookie, { kind: "answered", said: "stored it" });
+      const copy = held.copyAt(bookie);
+      if (copy === "held") return verdictOf(bookie, { kind: "answered", said: "stored it" });
       const elsewhere = { kind: "unknown", reason: "failed on another entry" } as const;
-      return verdictOf(bookie, held.failureOf(bookie) ?? elsewhere);
+      return verdictOf(bookie, copy === undefined || copy === "asked" ? elsewhere : copy);
     });
     const what = `ledger ${ledgerId}: entry ${entryId} cannot be written back: ${reason}`;
     return insufficientRegions(what, verdicts, "possible");

@@ -1,7 +1,7 @@
 /** Cards H27 to H35: what recovery concludes from the answers to its reads, in whatever order they come. */
 import { describe, expect, test } from "vitest";
 import { entryId } from "../../../lib/protocol/ids.ts";
-import { recoveryRead } from "../../../lib/protocol/ledger/recovery-read.ts";
+import { recoveryRead } from "../../../lib/protocol/ledger/recover-ledger.ts";
 import { startRecovery } from "../../../lib/protocol/ledger-metadata.ts";
 import { textOf, World } from "../world.ts";
 import { permutations } from "./every-order.ts";

@@ -28,19 +28,19 @@ export const collectionMutants: readonly Mutant[] = [
     patches: [
       {
         in: "readDeleted",
-        from: `ports.metadata.get(ledgerKey(id), "consistent")`,
-        to: `ports.metadata.get(ledgerKey(id), "stale")`,
+        from: "readLedger(ports, id)",
+        to: `readLedger({ metadata: { ...ports.metadata, get: (key) => ports.metadata.get(key, "stale") } }, id)`,
       },
       {
         in: "readDeleted",
-        from: `return item?.kind === "ledger" && item.state === "DELETED" ? item : undefined;`,
+        from: `return item?.state === "DELETED" ? item : undefined;`,
         to: `if (item === undefined) {
   const ensemble = ports.topology.bookies();
   const fragments = [{ firstEntry: 0, ensemble }];
   const replication = { ensembleSize: 1, writeQuorum: 1, ackQuorum: 1, minRegions: 1 };
   return { ledgerId: id, fragments, retired: [], lastEntry: 1_000_000, replication } as unknown as DeletedLedger;
 }
-return item?.kind === "ledger" && item.state === "DELETED" ? item : undefined;`,
+return item?.state === "DELETED" ? item : undefined;`,
       },
     ],
     profiles: ["collection"],
@@ -51,8 +51,8 @@ return item?.kind === "ledger" && item.state === "DELETED" ? item : undefined;`,
     patches: [
       {
         in: "readDeleted",
-        from: `item?.kind === "ledger" && item.state === "DELETED" ? item : undefined`,
-        to: `item?.kind === "ledger" && (item.state === "DELETED" || item.state === "CLOSED") ? (item as DeletedLedger) : undefined`,
+        from: `item?.state === "DELETED" ? item : undefined`,
+        to: `item?.state === "DELETED" || item?.state === "CLOSED" ? (item as DeletedLedger) : undefined`,
       },
     ],
     profiles: ["collection"],
@@ -63,9 +63,10 @@ return item?.kind === "ledger" && item.state === "DELETED" ? item : undefined;`,
     patches: [
       {
         in: "markDeleted",
-        from: `if (item?.kind !== "ledger" || item.state !== "CLOSED") return { kind: "keep" };`,
-        to: `if (item?.kind !== "ledger" || item.state === "DELETED") return { kind: "keep" };
-if (item.state !== "CLOSED") return { kind: "write", item: { ...item, state: "DELETED", lastEntry: -1, length: 0, deletedAtMs: 0 } as never };`,
+        from: `item?.state === "CLOSED" ? deleteLedger(item, ports.clock.nowMs()) : undefined`,
+        to: `item === undefined || item.state === "DELETED"
+  ? undefined
+  : deleteLedger({ lastEntry: -1, length: 0, ...item } as never, ports.clock.nowMs())`,
       },
     ],
     profiles: ["collection"],

@@ -46,7 +46,7 @@ return [...old.filter((_, position) => !replaced.positions.includes(position)), 
       { in: "replaceBookies", from: "assertSound(request, failed, answer.ensemble);", to: "" },
       {
         in: "faultOf",
-        file: "judge-replacement.ts",
+        file: "choose-bookies.ts",
         from: "stood !== undefined && stood !== position",
         to: "position < 0",
       },

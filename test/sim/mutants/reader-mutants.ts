@@ -100,14 +100,8 @@ if (withNothing(parts).length >= negatives) return { value: { kind: "nothing" } 
     patches: [
       {
         in: "readTailSlot",
-        from: "readCall(ports, ledgerId, entry)",
-        to: `async (bookie, signal) => {
-  try {
-    return await readCall(ports, ledgerId, entry)(bookie, signal);
-  } catch {
-    return { kind: "nothing" };
-  }
-}`,
+        from: "readSlot(ports, ledgerId, entry, bookie, signal)",
+        to: `readSlot(ports, ledgerId, entry, bookie, signal).catch(() => ({ kind: "nothing" }) as const)`,
       },
     ],
     profiles: ["storm", "lossy", "combined"],

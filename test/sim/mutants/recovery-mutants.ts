@@ -39,18 +39,17 @@ const reads = window.map((entry) => recoveryRead(ports, { ...ledger, fragments }
     name: "recovery-does-not-mark-the-ledger",
     breaks: "rule 10: no ensemble change under recovery",
     patches: [
-      { in: "enterRecovery", from: `kind: "write", item: startRecovery(item)`, to: `kind: "keep"` },
+      { in: "enterRecovery", from: "startRecovery(ledger)", to: "undefined" },
       {
         in: "enterRecovery",
-        from: `assert(item.kind === "ledger" && item.state !== "OPEN", "RL1: a ledger never goes back to OPEN");
-return item;`,
-        to: `if (item.kind !== "ledger") return undefined;
-return item.state === "OPEN" ? { ...item, state: "IN_RECOVERY" } : item;`,
+        from: `assert(ledger?.state !== "OPEN", "RL1: a ledger never goes back to OPEN");
+return ledger;`,
+        to: `return ledger?.state === "OPEN" ? { ...ledger, state: "IN_RECOVERY" } : ledger;`,
       },
       {
         in: "close",
-        from: `item.state !== "IN_RECOVERY"`,
-        to: `(item.state !== "IN_RECOVERY" && item.state !== "OPEN")`,
+        from: `item?.state !== "IN_RECOVERY"`,
+        to: `item?.state !== "IN_RECOVERY" && item?.state !== "OPEN"`,
       },
       { in: "close", from: "assertSameLastFragment(item, started);", to: "" },
     ],
@@ -81,9 +80,9 @@ if (hasHaste) return;`,
     patches: [
       {
         in: "close",
-        from: `if (item?.kind !== "ledger" || item.state !== "IN_RECOVERY") return { kind: "keep" };
+        from: `if (item?.state !== "IN_RECOVERY") return undefined;
 assertSameLastFragment(item, started);`,
-        to: `if (item?.kind !== "ledger" || item.state === "OPEN" || item.state === "DELETED") return { kind: "keep" };`,
+        to: `if (item === undefined || item.state === "OPEN" || item.state === "DELETED") return undefined;`,
       },
       {
         in: "close",
@@ -123,8 +122,8 @@ assertSameLastFragment(item, started);`,
     patches: [
       {
         in: "WriteBack.#isHeld",
-        from: "held.isHolder(bookie)",
-        to: "held.isHolder(bookie) || held.isUnanswered(bookie)",
+        from: `held.copyAt(bookie) === "held"`,
+        to: `["held", "asked"].includes(held.copyAt(bookie) as string)`,
       },
     ],
     profiles: ALL,
@@ -152,7 +151,7 @@ assertSameLastFragment(item, started);`,
       },
       {
         in: "provenBy",
-        file: "recovery-read.ts",
+        file: "recover-ledger.ts",
         from: `return provesAbsence(negatives, set, replication) ? { value: { kind: "absent" } } : undefined;`,
         to: `const few = set.length > 0 && negatives.length > replication.writeQuorum - replication.ackQuorum;
 return few ? { value: { kind: "absent" } } : undefined;`,
@@ -166,7 +165,7 @@ return few ? { value: { kind: "absent" } } : undefined;`,
     patches: [
       {
         in: "provenBy",
-        file: "recovery-read.ts",
+        file: "recover-ledger.ts",
         from: `return provesAbsence(negatives, set, replication) ? { value: { kind: "absent" } } : undefined;`,
         to: `const few = set.length > 0 && negatives.length >= Math.max(1, replication.writeQuorum - replication.ackQuorum);
 return few ? { value: { kind: "absent" } } : undefined;`,

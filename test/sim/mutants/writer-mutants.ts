@@ -93,7 +93,7 @@ if (copies.kind === "copied") return persisted;`,
     name: "takes-a-retired-bookie-again",
     breaks: "S11, rule 7",
     patches: [
-      { in: "choose", from: "new Set(ledger.retired)", to: "new Set<BookieId>()" },
+      { in: "replacePositions", from: "new Set(ledger.retired)", to: "new Set<BookieId>()" },
       { in: "replaceEnsemble", from: "!retired.has(member.id)", to: "true || !retired.has(member.id)" },
     ],
     profiles: CHANGES,

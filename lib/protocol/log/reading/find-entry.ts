@@ -10,6 +10,8 @@ import type { ReadCounters } from "../../reads/read-counters.ts";
 import { decodeRecordSet, decodeRecordSetHead, nextSeqNumOf, type RecordSet } from "../records/record-set.ts";
 import type { EntrySample, KnownLedger } from "./known-ledgers.ts";
 
+export type DecidedRead = Exclude<LedgerRead, { readonly kind: "undecided" }>;
+
 export type NoEntry = Exclude<LedgerRead, { readonly kind: "entry" }>;
 
 /** What was read in the place of entry `at`. `next`: the seq_num after the last record before it. */
@@ -73,7 +75,7 @@ export async function findTimestamp(
   known: KnownLedger,
   first: SeqNum,
   timestampMs: number,
-  consistency: ReadConsistency,
+  readEntry: (entry: EntryId) => Promise<DecidedRead>,
 ): Promise<SeqNum> {
   let older: EntryId = NO_ENTRY;
   let next = first;
@@ -81,16 +83,14 @@ export async function findTimestamp(
   let high = nextEntry(await known.reader.confirmedHint());
   while (nextEntry(older) < high) {
     const probe = entryId(middle(older, high));
-    const read = await known.reader.read(probe, consistency);
-    if (read.kind === "undecided") throw read.error;
+    const read = await readEntry(probe);
     if (read.kind !== "entry") return first; // deleted meanwhile: below the trim point
     const set = decoded(known, probe, read);
     if (set.lastTimestampMs < timestampMs) [older, next] = [probe, nextSeqNumOf(set)];
     else [high, holding] = [probe, set];
   }
   for (let at = high; holding === undefined; at = nextEntry(at)) {
-    const read = await known.reader.read(at, consistency);
-    if (read.kind === "undecided") throw read.error;
+    const read = await readEntry(at);
     if (read.kind !== "entry") return next;
     const set = decoded(known, at, read);
     next = nextSeqNumOf(set);

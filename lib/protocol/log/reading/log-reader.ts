@@ -91,9 +91,31 @@ export function findTail(
 
 const START = 0 as SeqNum;
 
+/** Tails that one operation has settled (rule 14), so often at most (LRD3). */
+export class TailSettling {
+  #settles = 0;
+
+  constructor(
+    private readonly ports: ReaderPorts,
+    private readonly log: LogIdentity,
+  ) {}
+
+  /** Resolves when the read that got `error` is worth another try; throws `error` if it is not. */
+  async settle({ item }: SegmentAt, error: FencelineError): Promise<void> {
+    const { settler } = this.ports;
+    if (settler === undefined || this.#settles >= limits.settleRoundsMax) throw error;
+    this.#settles += 1;
+    try {
+      await settler.settle(item.ownerRegion, this.log.name);
+    } catch (cause) {
+      if (this.#settles >= limits.settleRoundsMax) throw notSettled(error, cause);
+    }
+  }
+}
+
 class LogReader {
   #restarts = 0;
-  #settles = 0;
+  readonly #tails: TailSettling;
   /** The ledger that a consistent "last" query of this operation named. */
   #lastSeen: LedgerId | undefined;
 
@@ -102,7 +124,9 @@ class LogReader {
     private readonly log: LogIdentity,
     private readonly consistency: ReadConsistency,
     private readonly collector: ReadCollector,
-  ) {}
+  ) {
+    this.#tails = new TailSettling(ports, log);
+  }
 
   async run(): Promise<ReadEnd> {
     let step: Step = { to: "a" };
@@ -234,16 +258,9 @@ class LogReader {
     { error }: Extract<NoEntry, { kind: "undecided" }>,
   ): Promise<Step> {
     if (this.collector.records.length > 0) return done(this.#position, false, segment);
-    const { settler } = this.ports;
     if (isConfirmed) throw error;
     if (this.consistency === "local") return done(next, false, segment);
-    if (settler === undefined || this.#settles >= limits.settleRoundsMax) throw error;
-    this.#settles += 1;
-    try {
-      await settler.settle(segment.item.ownerRegion, this.log.name);
-    } catch (cause) {
-      if (this.#settles >= limits.settleRoundsMax) throw notSettled(error, cause);
-    }
+    await this.#tails.settle(segment, error);
     return { to: "ledger", segment };
   }
 

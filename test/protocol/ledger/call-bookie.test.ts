@@ -1,11 +1,11 @@
-/** What a question to a bookie tells of it: failures of any kind count towards quarantine, an answer ends it. */
+/** What a call of a bookie says of it: failures of any kind count towards quarantine, an answer ends it. */
 import { expect, test } from "vitest";
 import { CallAbort } from "../../../lib/protocol/call-abort.ts";
 import { unavailable } from "../../../lib/protocol/errors.ts";
 import { ledgerId } from "../../../lib/protocol/ids.ts";
-import { askBookie } from "../../../lib/protocol/ledger/ask-bookie.ts";
+import { callBookie } from "../../../lib/protocol/ledger/call-bookie.ts";
+import { knownBookies } from "../../../lib/protocol/ledger/choose-bookies.ts";
 import { createLedger } from "../../../lib/protocol/ledger/create-ledger.ts";
-import { knownBookies } from "../../../lib/protocol/ledger/new-copies.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { quarantineRules } from "../../../lib/protocol/reads/bookie-health.ts";
 import { World } from "../../scenarios/world.ts";
@@ -25,7 +25,7 @@ async function world() {
   const [bookie] = w.addresses;
   if (bookie === undefined) throw new Error("no bookie");
   const ask = (call: () => Promise<string>) =>
-    w.run(askBookie(ports, { ledgerId: ledgerId(1), bookie, what: "a question", call }));
+    w.run(callBookie(ports, { ledgerId: ledgerId(1), bookie, what: "a question" }, call));
   const isAvoided = () => ports.health.of(bookie.id).isQuarantined;
   /** One that failed a moment ago is avoided, too. */
   const isDoubted = () => knownBookies(ports).quarantined?.has(bookie.id) === true;
@@ -66,13 +66,13 @@ test("one failure is doubt for ten seconds, unless an answer ends it before", as
   expect([isAvoided(), isDoubted()]).toEqual([false, false]);
 });
 
-test("a question that nobody waits for any more is held against nobody", async () => {
+test("a call that was cancelled is held against nobody", async () => {
   const { w, ports, isDoubted } = await world();
   const [bookie] = w.addresses;
   if (bookie === undefined) throw new Error("no bookie");
   const signal = new CallAbort();
   const call = () => new Promise<string>(() => {});
-  const asked = askBookie(ports, { ledgerId: ledgerId(1), bookie, what: "a question", call, signal });
+  const asked = callBookie(ports, { ledgerId: ledgerId(1), bookie, what: "a question", signal }, call);
   signal.abort();
   expect(await asked).toMatchObject({ kind: "unknown" });
   expect([isDoubted(), w.clock.pendingTimers]).toEqual([false, 0]);
