@@ -53,7 +53,9 @@ export async function updateItem(
 
 type ItemOf<K extends Item["kind"]> = Extract<Item, { readonly kind: K }>;
 
-/** Changes an item of that kind as `change` says; where that says nothing, and where there is none, it stays. */
+/**
+ * Changes an item of that kind as `change` says; where that says nothing, and where there is none, it stays.
+ */
 export async function changeItem<K extends Item["kind"]>(
   ports: UpdatePorts,
   key: ItemKey,

@@ -43,7 +43,9 @@ export interface AppendAck {
 
 /** The log's item, and whether it has an end. */
 export interface LogDescription extends Omit<LogItem, "kind" | "state"> {
-  /** `sealed`: it has an end. Only `describeLog` says so: no operation that changes a log looks for its end. */
+  /**
+   * `sealed`: it has an end. Only `describeLog` says so: no operation that changes a log looks for its end.
+   */
   readonly state: "active" | "sealed" | "deleting";
 }
 

@@ -1,7 +1,7 @@
 /**
- * Finds logs by name and remembers them, and lists them by the directory. A log's identity and configuration never
- * change in one life of its name. When names can be released (rule 29), an operation on a remembered life
- * ends in `log_not_found`, at the check of rule 25 or in 33f; the name is looked up again then.
+ * Finds logs by name and remembers them, and lists them by the directory. A log's identity and configuration
+ * never change in one life of its name. When names can be released (rule 29), an operation on a remembered
+ * life ends in `log_not_found`, at the check of rule 25 or in 33f; the name is looked up again then.
  */
 import type { Clock } from "../../clock.ts";
 import { Age } from "../../deadline.ts";

@@ -7,9 +7,9 @@
  *     is not remembered, or a higher epoch of one that is. An epoch never goes back.
  * PT2 The last `producerBatchesMax` batches of a producer are remembered with their positions. A repetition
  *     of one of them is a duplicate; of an older one no more is known than that it is in the log.
- * PT3 A producer that was used within `producerWindowMs` is not forgotten; without room a new one is refused. Others
- *     make room for it, those least recently used first, and after `producerKeepMs` they are forgotten in any
- *     case. Time is that of the processes which took the appends; it never goes back here.
+ * PT3 A producer that was used within `producerWindowMs` is not forgotten; without room a new one is refused.
+ *     Others make room for it, those least recently used first, and after `producerKeepMs` they are forgotten
+ *     in any case. Time is that of the processes which took the appends; it never goes back here.
  */
 import { present } from "../../assert.ts";
 import type { SeqNum } from "../../ids.ts";

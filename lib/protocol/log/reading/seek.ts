@@ -6,8 +6,8 @@
  * SEK1 A strong seek asks consistently: no segment that was there before is missed. A local one may be
  *      behind.
  * SEK2 A record at or behind the place is never skipped, also if it is appended while the place is looked
- *      for: a reader that goes on from where another read ended must not lose it. So nothing is answered by a later
- *      tail.
+ *      for: a reader that goes on from where another read ended must not lose it. So nothing is answered by a
+ *      later tail.
  * SEK3 A tail that cannot be decided, such as that of a ledger that is being closed, is settled, as a read
  *      does it (rule 14), and looked at again.
  */

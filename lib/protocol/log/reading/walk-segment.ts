@@ -103,7 +103,9 @@ class ReadAhead {
   }
 }
 
-/** Collects the records of one read until its limits are reached; one that looks for the tail collects none. */
+/**
+ * Collects the records of one read until its limits are reached; one that looks for the tail collects none.
+ */
 export class ReadCollector {
   readonly records: LogRecord[] = [];
   /** Where to read on. */

@@ -11,8 +11,8 @@
  *     ledger is an idle log's, and in health; so is one that is held. Without the lease table nothing is
  *     known.
  *
- * Some ledgers are named by no item (rule 32): an opener creates its ledger first and its item afterwards, and
- * may die or freeze in between.
+ * Some ledgers are named by no item (rule 32): an opener creates its ledger first and its item afterwards,
+ * and may die or freeze in between.
  *
  * CU1 The only item that can name a ledger is the one that its origin says: it was created for that key.
  * CU2 It is closed before anything else. Its owner may merely be frozen before its put: it then finds the

@@ -5,7 +5,8 @@
  * AS1 An item goes only if another one's key is greater than its own and at most the trim point. So the last
  *     item never goes, and neither does the one that holds the trim point.
  * AS2 The trim point is read first. It and the chain only move forward, and the greatest item up to any trim
- *     point is removed by no auditor that knows no later one: the auditor that removes it leaves another above it.
+ *     point is removed by no auditor that knows no later one: the auditor that removes it leaves another
+ *     above it.
  * AS3 The order is that of a removal: recover if open, DELETED, remove.
  * AS4 The item before a last segment without a record stays: what the log remembers of its producers and of
  *     its last timestamp is read there (segment-end.ts). Control entries say it too, but a segment that

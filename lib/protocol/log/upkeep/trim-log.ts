@@ -1,6 +1,7 @@
 /**
  * Trims a log (rule 30): says that records below a seq_num are not wanted any more. Readers that find their
- * segments gone get `position_trimmed`, and the auditor takes the segments away. May run twice, and at once with others.
+ * segments gone get `position_trimmed`, and the auditor takes the segments away. May run twice, and at once
+ * with others.
  *
  * TL1 The trim point moves forward only, by compare-and-set on the log item.
  * TL2 It never passes the tail as a strong read found it before; a tail never goes back. Beyond it, every
