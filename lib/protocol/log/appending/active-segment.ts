@@ -1,10 +1,9 @@
 /**
  * The open segment of one writer: sends appends in order, many at a time, several to an entry.
  *
- * B1, B2, B3, B5: place-appends.ts.
- * B3 A refusal is told only when everything before the append's place is acknowledged: until then a failure
+ * ASG1 A refusal is told only when everything before the append's place is acknowledged: until then a failure
  *    could make its condition true after all, and a duplicate's original is not yet in the log.
- * B4 After the first failure nothing more is sent here. What was in flight is left, in order, to be decided.
+ * ASG2 After the first failure nothing more is sent here. What was in flight is left, in order, to be decided.
  */
 import { assert } from "../../assert.ts";
 import type { FencelineError } from "../../errors.ts";
@@ -92,7 +91,7 @@ export class ActiveSegment {
 
   /** Sends the appends, which together fit one entry, or puts them in line to be refused. */
   offer(appends: readonly PendingAppend[]): void {
-    assert(this.#failure === undefined, "B4: nothing is sent after a failure");
+    assert(this.#failure === undefined, "ASG2: nothing is sent after a failure");
     for (const placed of this.#places.place(appends)) {
       this.#inFlight.push(placed);
       if (placed.kind === "sent") this.#send(placed);
@@ -100,7 +99,7 @@ export class ActiveSegment {
     this.#passRefused();
   }
 
-  /** The refused appends whose turn has come (B3), each once. */
+  /** The refused appends whose turn has come (ASG1), each once. */
   takeRefused(): readonly RefusedAppend[] {
     return this.#refused.splice(0);
   }

@@ -11,6 +11,7 @@
  *     were sent before may still be recorded, as that answer says. This holds also where no timer fired: the
  *     process was frozen, and meanwhile the log may have forgotten that another attempt is recorded.
  * PA3 The queue is bounded: an append that does not fit is refused at once.
+ * PA4 An append that starts again stands in front of those that came later.
  */
 import type { Clock, Timer } from "../../clock.ts";
 import { Deadline } from "../../deadline.ts";
@@ -166,7 +167,7 @@ export class AppendQueue {
     this.#bytes += append.bytes;
   }
 
-  /** Not recorded: in line again, in front of everything that came later. The most restarts among them. */
+  /** Not recorded: in line again (PA4). The most restarts among them. */
   restart(appends: readonly PendingAppend[]): number {
     const again = appends.filter((append) => !append.isAnswered);
     for (const append of again) {

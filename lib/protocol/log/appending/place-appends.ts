@@ -2,11 +2,11 @@
  * Gives appends their places in the open segment and makes entries of them: consecutive ones share an entry
  * (group commit). Everything here is as if all that was placed before were recorded.
  *
- * B1 Seq_nums are dense: an entry starts where the entry before it ends, acknowledged or not.
- * B2 Timestamps never fall.
- * B3 An append is judged at its own place, behind everything that was placed before it (JA1, JA2). An
+ * SQ1 Seq_nums are dense: an entry starts where the entry before it ends, acknowledged or not.
+ * SQ2 Timestamps never fall.
+ * SQ3 An append is judged at its own place, behind everything that was placed before it (JA1, JA2). An
  *    entry ends before an append that is refused, so that their order is kept.
- * B5 An entry names the snapshot that the producers can be restored from, and is one itself if there is none
+ * SQ4 An entry names the snapshot that the producers can be restored from, and is one itself if there is none
  *    yet or the last one is `producerSnapshotEntries` old.
  *
  * What an append gets at a place in the log, as far as everything before that place is recorded. One judge
@@ -48,7 +48,7 @@ export interface SentEntry {
   readonly end: SeqNum;
 }
 
-/** An append that gets no place (B3). */
+/** An append that gets no place (SQ3). */
 export interface RefusedAppend {
   readonly kind: "refused";
   readonly append: PendingAppend;
@@ -105,7 +105,7 @@ export class AppendPlaces {
       group = this.#begin();
     };
     for (const append of appends) {
-      const refusal = judgeAppend(this.logName, this.producers, append, this.#nextSeqNum); // B3
+      const refusal = judgeAppend(this.logName, this.producers, append, this.#nextSeqNum); // SQ3
       if (refusal !== undefined || append.isControl) close();
       if (refusal !== undefined) placed.push({ kind: "refused", append, refusal });
       else this.#add(group, append);
@@ -131,14 +131,14 @@ export class AppendPlaces {
     const start = { seqNum: this.#nextSeqNum, dlsn, timestampMs };
     const places = count === 0 ? { start, last: start } : batchPositions(start, count, this.#lastTimestampMs);
     group.batches.push({ append, ...places });
-    this.#nextSeqNum = (this.#nextSeqNum + count) as SeqNum; // B1
+    this.#nextSeqNum = (this.#nextSeqNum + count) as SeqNum; // SQ1
     if (count === 0) return;
     group.marks.push(sender === undefined ? { count } : { count, sender });
     if (sender === undefined) return;
     this.producers.note(sender, { seq: sender.seq, count, content: sender.content, ...places });
   }
 
-  /** B5 */
+  /** SQ4 */
   #beginEntry(group: Group, hasSender: boolean): void {
     if (!hasSender && this.producers.isEmpty) return;
     const at = this.#producersAt;
@@ -170,7 +170,7 @@ export class AppendPlaces {
   #stamped(append: PendingAppend): StoredRecord[] {
     const arrivedMs = Math.floor(this.clock.nowMs());
     return append.records.map(({ headers, body, timestampMs = arrivedMs }) => {
-      this.#lastTimestampMs = Math.max(this.#lastTimestampMs, timestampMs); // B2
+      this.#lastTimestampMs = Math.max(this.#lastTimestampMs, timestampMs); // SQ2
       return { headers, body, timestampMs: this.#lastTimestampMs };
     });
   }
