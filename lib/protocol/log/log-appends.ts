@@ -7,7 +7,7 @@ import type { LogConfig } from "../items.ts";
 import { recoverLedger } from "../ledger/recover-ledger.ts";
 import type { LedgerMetadata } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
-import { type AskAdmission, admitLog } from "../placement/admit-log.ts";
+import { type AskAdmission, admitLog } from "../placement/admission.ts";
 import { checkRegion } from "../placement/known-region.ts";
 import { within } from "../waiting.ts";
 import { appendDeadline } from "./appending/pending-appends.ts";

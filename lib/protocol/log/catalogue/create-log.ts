@@ -9,7 +9,7 @@ import { directoryKey, type LogConfig, type LogItem, logKey, logNameKey } from "
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { limits } from "../../limits.ts";
 import { configNumberRows } from "../../log-config.ts";
-import type { LogAdmission } from "../../placement/admit-log.ts";
+import type { LogAdmission } from "../../placement/admission.ts";
 import type { Replication } from "../../replication.ts";
 import { removeItem, updateItem } from "../../update-item.ts";
 import type { LogDescription } from "../operations.ts";
