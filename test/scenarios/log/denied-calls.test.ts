@@ -58,7 +58,7 @@ test.each([undefined, "canOwn", "append"])(
   },
 );
 
-test("APR5: questions that are denied while an append is under way say nothing: its answer is waited for", async () => {
+test("APR5: questions that are denied while an append is under way say nothing: its answer counts", async () => {
   const { w, q, state } = await deniedInWest("canOwn");
   state.isDenied = false;
   expect(await q.append("b")).toEqual(["at 1"]);

@@ -93,7 +93,7 @@ test("APR2: a failure that the lease table does not take down keeps nobody beyon
   expect(tookMs).toBeLessThanOrEqual(PATIENCE_MS);
 });
 
-test("PA2: sent, found not recorded and out of time before its next turn: without effect, and that is true", async () => {
+test("PA2: sent, found not recorded and out of time before its next turn: truly without effect", async () => {
   const { w, p, q } = await ownedByEast();
   // Its entry reaches nobody; the west takes over meanwhile, so the east learns that it is not recorded.
   w.faults.hold({ client: "P", port: "bookie", call: "add" });

@@ -51,7 +51,7 @@ return await elect();`,
       },
       {
         in: "AppendQueue.permit",
-        from: "permit?.deadline.isOver === false",
+        from: "batch.permit?.deadline.isOver === false",
         to: "permit !== undefined",
       },
       {

@@ -25,7 +25,7 @@ class Waiting {
   }
 }
 
-test("APR3: the owner may be taken over from while the append that was permitted it waits, and no longer", () => {
+test("APR3: the owner may be taken over from while the permitted append waits, no longer", () => {
   const w = new Waiting();
   w.add();
   expect(w.queue.permit).toBeUndefined();
@@ -43,7 +43,7 @@ test("APR3: one append's answer takes no other append's permit away", () => {
   expect(w.queue.permit?.from).toBe(east);
 });
 
-test("APR3, PA2: a process that froze may take nothing over when it thaws, and sends nothing of the append", async () => {
+test("APR3, PA2: a process that froze takes nothing over when it thaws, and sends nothing of it", async () => {
   const w = new Waiting();
   const append = w.add(east);
   w.clock.jump(limits.appendDeadlineMs - 1);
