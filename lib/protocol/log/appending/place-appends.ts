@@ -4,18 +4,18 @@
  *
  * SQ1 Seq_nums are dense: an entry starts where the entry before it ends, acknowledged or not.
  * SQ2 Timestamps never fall.
- * SQ3 An append is judged at its own place, behind everything that was placed before it (JA1, JA2). An
- *    entry ends before an append that is refused, so that their order is kept.
- * SQ4 An entry names the snapshot that the producers can be restored from, and is one itself if there is none
- *    yet or the last one is `producerSnapshotEntries` old.
+ * SQ3 An append is judged at its own place, behind everything that was placed before it (JA1, JA2). An entry
+ *     ends before an append that is refused, so that their order is kept.
+ * SQ4 An entry names the snapshot that the producers can be restored from, and is one itself if there is
+ *     none yet or the last one is `producerSnapshotEntries` old.
  *
  * What an append gets at a place in the log, as far as everything before that place is recorded. One judge
  * for open logs and sealed ones.
  *
- * JA1 The sender is judged before the condition: a repetition of a recorded batch is a duplicate wherever the
- *     log ends by now. A new batch needs its match_seq_num.
- * JA2 An append that is refused is not noted: its sender's seq is free, and a later attempt with the same seq
- *     or key is judged anew. It succeeds if its condition holds then.
+ * JA1 The sender is judged before the condition: a repetition of a recorded batch is a duplicate wherever
+ *     the log ends by now. A new batch needs its match_seq_num.
+ * JA2 An append that is refused is not noted: its sender's seq is free, and a later attempt with the same
+ *     seq or key is judged anew. It succeeds if its condition holds then.
  */
 import type { Clock } from "../../clock.ts";
 import type { FencelineError } from "../../errors.ts";

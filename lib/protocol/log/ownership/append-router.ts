@@ -7,18 +7,18 @@
  *       └─ forward once ──> acknowledged, or the owner's own error
  *                └─ not-owner ──> one consistent read, then as above
  *
- * APR1 A forwarded append is served or refused where it arrives, never forwarded again: so is one that prefers
- *    no forwarding.
+ * APR1 A forwarded append is served or refused where it arrives, never forwarded again: so is one that
+ *      prefers no forwarding.
  * APR2 A plain append that may have been delivered is not sent anywhere else: it is answered with
- *    unknown_outcome. One with a sender is tried again, since at most one copy of it counts; what
- *    is not an acknowledgement then is answered with unknown_outcome all the same, unless the log is sealed
- *    and rules the batch out. A region that was not heard of lately is asked before an append goes there,
- *    which changes nothing. If it falls silent meanwhile the answer comes then, not when time is up.
- * APR3 A takeover names the owner that it takes the log from; the opening reads the last segment consistently
- *    and refuses if that is another's.
+ *      unknown_outcome. One with a sender is tried again, since at most one copy of it counts; what is not
+ *      an acknowledgement then is answered with unknown_outcome all the same, unless the log is sealed and
+ *      rules the batch out. A region that was not heard of lately is asked before an append goes there,
+ *      which changes nothing. If it falls silent meanwhile the answer comes then, not when time is up.
+ * APR3 A takeover names the owner that it takes the log from; the opening reads the last segment
+ *      consistently and refuses if that is another's.
  * APR4 A region that is draining, or whose lease table is down, hands its logs over as they are appended to.
- * APR5 A call that this region may not make ends the append with that error. It is no evidence: a fault of the
- *    asker's takes no log away from anybody.
+ * APR5 A call that this region may not make ends the append with that error. It is no evidence: a fault of
+ *      the asker's takes no log away from anybody.
  */
 import { unreachable } from "../../assert.ts";
 import { Age, type Deadline } from "../../deadline.ts";

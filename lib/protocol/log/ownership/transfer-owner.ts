@@ -7,17 +7,18 @@
  *        │ elsewhere ──> the owner is asked to hand over
  *        └─ nobody, silent, given up, cannot own ──> the target takes over
  *
- * OT1 What ends a transfer is what the last segment says, read consistently; everything else may be repeated.
- * OT2 While this process hands a log over, its own appends to it wait; then they follow the log. So it begins
- *    only when the target has just said that it can own: nothing waits for a region that is silent.
+ * OT1 What ends a transfer is what the last segment says, read consistently; everything else may be
+ *     repeated.
+ * OT2 While this process hands a log over, its own appends to it wait; then they follow the log. So it
+ *     begins only when the target has just said that it can own: nothing waits for a region that is silent.
  * OT3 A process that froze on the way releases nothing and has no region elected when it thaws: what it was
- *    asked to do, or had found out, may be long over.
+ *     asked to do, or had found out, may be long over.
  *
  * Of a hand-over, which may run twice, and in several processes at once:
  *
- * OT4 The lease stays with the leaver until the election is over, so that no other process of its region opens
- *    a segment meanwhile. If one does all the same, or the election fails, the log stays where it is. Before,
- *    the ledger is closed cleanly (rule 9).
+ * OT4 The lease stays with the leaver until the election is over, so that no other process of its region
+ *     opens a segment meanwhile. If one does all the same, or the election fails, the log stays where it is.
+ *     Before, the ledger is closed cleanly (rule 9).
  * OT5 The next owner releases its lease cleanly: its first append goes on in the fresh ledger.
  */
 import type { Clock } from "../../clock.ts";
