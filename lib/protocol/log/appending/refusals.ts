@@ -22,10 +22,10 @@ import type { LogIdentity } from "../log-identity.ts";
 import { logSealed } from "../opening/open-segment.ts";
 import type { OpenedSegment } from "../opening/start-segment.ts";
 import type { AppendAck } from "../operations.ts";
+import { restoreProducers } from "../producers/producer-snapshot.ts";
 import type { KnownBatch, ProducerTable } from "../producers/producer-table.ts";
-import { restoreProducers } from "../producers/restore-producers.ts";
 import { appendLimits } from "../records/append-limits.ts";
-import type { BatchSender } from "../records/entry-batches.ts";
+import type { BatchSender } from "../records/record-set.ts";
 import type { PendingAppend } from "./pending-appends.ts";
 import { judgeAppend, type RefusedAppend } from "./place-appends.ts";
 

@@ -24,7 +24,7 @@ import type { LogIdentity } from "../log-identity.ts";
 import type { LogPorts, RegionLeases } from "../log-ports.ts";
 import { leaseLost } from "../opening/not-the-writer.ts";
 import type { LeftSegment, OpenedSegment } from "../opening/start-segment.ts";
-import { type ProducersIn, restoreProducers } from "../producers/restore-producers.ts";
+import { type ProducersIn, restoreProducers } from "../producers/producer-snapshot.ts";
 import {
   acquireLease,
   type HeldLease,
