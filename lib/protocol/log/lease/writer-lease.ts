@@ -227,8 +227,8 @@ async function resumeSegment(
 }
 
 /**
- * A process that left the ledger itself reads only what others have added since, unless a later snapshot is nearer. A
- * ledger without an entry says nothing yet: what came before it does.
+ * A process that left the ledger itself reads only what others have added since, unless a later snapshot is
+ * nearer. A ledger without an entry says nothing yet: what came before it does.
  */
 async function producersIn(
   ports: LedgerPorts,
