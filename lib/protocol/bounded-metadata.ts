@@ -5,11 +5,11 @@
 import type { Clock } from "./clock.ts";
 import { limits } from "./limits.ts";
 import type { MetadataStore } from "./ports.ts";
-import { within } from "./waiting.ts";
+import { withTimeout } from "./waiting.ts";
 
 export function boundedMetadata(store: MetadataStore, clock: Clock): MetadataStore {
   const once = <T>(what: string, call: () => Promise<T>) =>
-    within(clock, limits.metadataCallTimeoutMs, what, call);
+    withTimeout(clock, limits.metadataCallTimeoutMs, what, call);
   const twice = async <T>(what: string, call: () => Promise<T>): Promise<T> => {
     try {
       return await once(what, call);

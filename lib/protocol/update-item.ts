@@ -10,7 +10,7 @@ import { notReady, sideEffectsOf, unavailable } from "./errors.ts";
 import { newWriteToken, type WriteToken } from "./ids.ts";
 import type { Item, ItemKey } from "./items.ts";
 import { limits } from "./limits.ts";
-import type { Consistency, MetadataStore, Versioned } from "./ports.ts";
+import type { MetadataConsistency, MetadataStore, Versioned } from "./ports.ts";
 import type { Random } from "./random.ts";
 
 export type Decision = { readonly kind: "write"; readonly item: Item } | { readonly kind: "keep" };
@@ -75,7 +75,7 @@ export async function readItem<K extends Item["kind"]>(
   metadata: MetadataStore,
   key: ItemKey,
   kind: K,
-  consistency: Consistency = "consistent",
+  consistency: MetadataConsistency = "consistent",
 ): Promise<ItemOf<K> | undefined> {
   return ofKind(await metadata.get(key, consistency), kind);
 }

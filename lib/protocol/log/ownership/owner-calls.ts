@@ -11,7 +11,7 @@ import { Age, type Deadline } from "../../deadline.ts";
 import { CallDenied, unavailable } from "../../errors.ts";
 import type { LogIncarnation, Region } from "../../ids.ts";
 import { limits } from "../../limits.ts";
-import { pause, within } from "../../waiting.ts";
+import { pause, withTimeout } from "../../waiting.ts";
 import type { LogIdentity } from "../log-identity.ts";
 import type { ForwardAnswer, LogPorts, OwnerAnswer, OwnerRequest, RegionAppends } from "../log-ports.ts";
 import type { AppendRequest } from "../operations.ts";
@@ -72,7 +72,12 @@ export class OwnerCalls {
     this.#probes.set(owner, probe);
     try {
       const { ownerAskTimeoutMs } = limits;
-      const canOwn = await within(this.ports.clock, ownerAskTimeoutMs, `asking ${owner}`, () => probe.answer);
+      const canOwn = await withTimeout(
+        this.ports.clock,
+        ownerAskTimeoutMs,
+        `asking ${owner}`,
+        () => probe.answer,
+      );
       return isStale(probe) ? undefined : canOwn;
     } catch (error) {
       if (error instanceof CallDenied) throw error;
@@ -149,7 +154,7 @@ export class OwnerCalls {
   #answerOf<T>(region: Region, timeoutMs: number, what: string, call: () => Promise<T>): Promise<T> {
     const { clock } = this.ports;
     const sent = new Age(clock);
-    return within(clock, timeoutMs, what, async () => {
+    return withTimeout(clock, timeoutMs, what, async () => {
       const answer = await call();
       if (sent.isWithin(limits.appendDeadlineMs)) this.detector.noteAnswer(region);
       return answer;

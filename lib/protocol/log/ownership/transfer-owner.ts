@@ -27,7 +27,7 @@ import type { LogIncarnation, Region } from "../../ids.ts";
 import { LedgerWriter } from "../../ledger/ledger-writer.ts";
 import { limits } from "../../limits.ts";
 import { checkRegion, knownRegions } from "../../placement/known-region.ts";
-import { backoff, pause, within } from "../../waiting.ts";
+import { backoff, pause, withTimeout } from "../../waiting.ts";
 import { ownerSilent } from "../appending/append-errors.ts";
 import type { LogWriter } from "../appending/log-writer.ts";
 import { ownershipOf } from "../chain/segments.ts";
@@ -160,7 +160,9 @@ export class OwnerTransfer {
     const deadline = new Deadline(clock, limits.leaseWaitMs, () => stillWriting(name));
     do {
       for (; !writer.isIdle; await pause(clock, limits.leasePollMs)) deadline.check();
-      await within(clock, limits.leaseWaitMs, `releasing the lease of log ${name}`, () => writer.release());
+      await withTimeout(clock, limits.leaseWaitMs, `releasing the lease of log ${name}`, () =>
+        writer.release(),
+      );
     } while (!writer.isIdle);
   }
 
