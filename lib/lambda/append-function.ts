@@ -47,7 +47,8 @@ export class AppendFunction {
     try {
       return isHttpRequest(event) ? await this.#http(event, context) : await this.#answer(event);
     } finally {
-      await withTimeout(ports.clock, RELEASE_WAIT_MS, "release", () => append.release()).catch(() => {}); // AF1
+      // AF1
+      await withTimeout(ports.clock, RELEASE_WAIT_MS, "release", () => append.release()).catch(() => {});
       trace.took("duration", ports.clock.monotonicMs() - startedMs);
       trace.flush();
     }
