@@ -8,6 +8,9 @@ import { type LogName, logName } from "../protocol/ids.ts";
 import { limits } from "../protocol/limits.ts";
 import { pointerTo } from "./pointers.ts";
 
+/** The same as a pattern, but for its bytes: no control characters, no segment that is "." or "..". */
+export const LOG_NAME_PATTERN = "^(?!(?:[^/]*/)*\\.\\.?(?:/|$))[^\\u0000-\\u001f\\u007f-\\u009f]+$";
+
 const REMEDY = "Percent-encode the name as one path segment ('/' is %2F), without '.' or '..' segments.";
 
 /** Types the name that stands at `pointer`, or throws `invalid_request`. */

@@ -201,7 +201,7 @@ export class OwnerTransfer {
   #checkTarget(to: Region): void {
     checkRegion(this.ports.topology, to);
     if (isAccepting(this.ports, to)) return;
-    throw new FencelineError("invalid_request", {
+    throw new FencelineError("region_not_accepting", {
       message: `region ${to} is not accepting, so it takes no logs; accept it first, or name another one`,
     });
   }
