@@ -16,6 +16,7 @@
  */
 import type { AppendAckJson } from "../api/append-wire.ts";
 import { Age } from "../protocol/deadline.ts";
+import { limits } from "../protocol/limits.ts";
 import { appendLimits } from "../protocol/log/records/append-limits.ts";
 import { BatchInDoubtError, type BatchOutcome } from "./batch-outcome.ts";
 import { hasProblemCode, type ProblemError, RequestError } from "./client-errors.ts";
@@ -32,6 +33,15 @@ export interface LogProducerFields extends Patience {
   /** Higher than any that this id had before; 0 if absent. */
   readonly epoch?: number;
 }
+
+/** What fits into one append, for callers who make up batches themselves. */
+export const batchLimits = {
+  recordsMax: limits.batchRecordsMax,
+  /** Metered bytes of a batch, and of a record. */
+  bytesMax: limits.batchBytesMax,
+  /** Metered bytes of a record without headers, beside its body. */
+  recordBytes: 8,
+} as const;
 
 /** Outcomes that the server does not know, though a repetition finds them out. */
 const REPEATABLE = ["unknown_outcome", "insufficient_regions"] as const;

@@ -3,15 +3,65 @@
  * Decoding checks every field, so that nothing below a store meets an item of the wrong shape.
  */
 import { AssertionError, assert } from "../protocol/assert.ts";
-import type { Item } from "../protocol/items.ts";
-import { deploymentCodec } from "./deployment-format.ts";
+import { ledgerId, region } from "../protocol/ids.ts";
+import type { BookieItem, DeploymentItem, Item, LedgerListing, RegionItem } from "../protocol/items.ts";
 import { damaged, unknownFormat } from "./format-errors.ts";
 import type { ItemCodec } from "./item-codec.ts";
 import { type JsonFields, type JsonObject, readObject } from "./json-fields.ts";
-import { ledgerCodec } from "./ledger-format.ts";
-import { ledgerListingCodec } from "./ledger-listing-format.ts";
+import { decodeAddress, encodeAddress, ledgerCodec } from "./ledger-format.ts";
 import { directoryCodec, endCodec, logCodec, logNameCodec, segmentCodec } from "./log-items-format.ts";
-import { bookieCodec, regionCodec } from "./registry-format.ts";
+
+/** What operators say of regions and bookies. */
+const regionCodec: ItemCodec<RegionItem> = {
+  format: 1,
+  encode: (item) => ({ region: item.region, state: item.state }),
+  decode: (fields) => ({
+    kind: "region",
+    region: region(fields.text("region")),
+    state: fields.oneOf("state", ["accepting", "draining", "lost"]),
+  }),
+};
+
+const bookieCodec: ItemCodec<BookieItem> = {
+  format: 1,
+  encode: (item) => ({ address: encodeAddress(item.address), state: item.state }),
+  decode: (fields) => ({
+    kind: "bookie",
+    address: fields.object("address", decodeAddress),
+    state: fields.oneOf("state", ["writable", "read-only", "lost"]),
+  }),
+};
+
+const deploymentCodec: ItemCodec<DeploymentItem> = {
+  format: 1,
+  encode: (item) => ({
+    metadataMode: item.metadataMode,
+    ...(item.homeRegion === undefined ? {} : { homeRegion: item.homeRegion }),
+  }),
+  decode: (fields) => ({
+    kind: "deployment",
+    metadataMode: fields.oneOf("metadataMode", ["strong", "home"]),
+    ...(fields.has("homeRegion") ? { homeRegion: region(fields.text("homeRegion")) } : {}),
+  }),
+};
+
+/** A ledger's place in its region's list. */
+const ledgerListingCodec: ItemCodec<LedgerListing> = {
+  format: 1,
+  encode: (item) => ({
+    ledgerId: item.ledgerId,
+    region: item.region,
+    createdAtMs: item.createdAtMs,
+    ...(item.sweptAtMs === undefined ? {} : { sweptAtMs: item.sweptAtMs }),
+  }),
+  decode: (fields) => ({
+    kind: "ledger-listing",
+    ledgerId: ledgerId(fields.integer("ledgerId", 0)),
+    region: region(fields.text("region")),
+    createdAtMs: fields.number("createdAtMs"),
+    ...(fields.has("sweptAtMs") ? { sweptAtMs: fields.number("sweptAtMs") } : {}),
+  }),
+};
 
 const codecs: { readonly [K in Item["kind"]]: ItemCodec<Extract<Item, { kind: K }>> } = {
   ledger: ledgerCodec,

@@ -4,8 +4,10 @@
  */
 import type { JsonObject } from "../formats/json-fields.ts";
 import { type ComposedRegion, composeRegion } from "../protocol/compose-region.ts";
+import { bookieId } from "../protocol/ids.ts";
+import { bookieKey } from "../protocol/items.ts";
 import { registerBookie } from "../protocol/placement/registry.ts";
-import { claimBookie } from "./claim-bookie.ts";
+import type { MetadataStore } from "../protocol/ports.ts";
 import { isCustomResource, takeDeploymentStep } from "./custom-resource.ts";
 import type { RegionWorld } from "./region-world.ts";
 
@@ -55,4 +57,17 @@ export class AuditorFunction {
     const { bookies, ports, region } = this.#world;
     for (const one of bookies) if (one.place.region === region) await registerBookie(ports, one);
   }
+}
+
+/**
+ * Whether a bookie's id is new: asked by a deployment before it marks a new bucket with its identity.
+ * Throws if the registry knows the bookie: its bucket was lost, and another one must not speak for it.
+ */
+export async function claimBookie(metadata: MetadataStore, id: string): Promise<void> {
+  const known = await metadata.get(bookieKey(bookieId(id)), "consistent");
+  if (known === undefined) return;
+  throw new Error(
+    `bookie ${id} was registered before, with another bucket: an identity is never used again (rule 21). ` +
+      'Give the bookie a new "storage" in the topology file',
+  );
 }

@@ -18,7 +18,7 @@ import { DynamoDbLeaseStore } from "../adapters/aws/dynamodb-lease-store.ts";
 import { DynamoDbMetadataStore } from "../adapters/aws/dynamodb-metadata-store.ts";
 import { DynamoDbMetadataTable } from "../adapters/aws/dynamodb-metadata-table.ts";
 import { LambdaAppends } from "../adapters/aws/lambda-appends.ts";
-import { LambdaBookies } from "../adapters/aws/lambda-bookies.ts";
+import { LambdaBookies } from "../adapters/aws/lambda-bookie.ts";
 import type { LambdaFunction } from "../adapters/aws/lambda-call.ts";
 import { NodeDigest } from "../adapters/node/node-digest.ts";
 import { SystemClock } from "../adapters/node/system-clock.ts";

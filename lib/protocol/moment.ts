@@ -20,8 +20,3 @@ export function momentNow(clock: Clocks): Moment {
 export function agesMs(clock: Clocks, { wallMs, monotonicMs }: Moment): readonly [number, number] {
   return [clock.nowMs() - wallMs, clock.monotonicMs() - monotonicMs];
 }
-
-/** Whether less than `ageMs` passed since then, by both clocks. */
-export function isWithin(clock: Clocks, moment: Moment, ageMs: number): boolean {
-  return agesMs(clock, moment).every((sinceMs) => sinceMs >= 0 && sinceMs < ageMs);
-}

@@ -70,42 +70,46 @@ test("a record that its producer sends again is one, however its attempts were a
 });
 
 test.each<[string, History, string[]]>([
-  ["C1: a gap", history({ records: [record(0, "a"), record(1, "b"), record(3, "c")] }), ["C1", "C3"]],
-  ["C1: falling time", history({ records: [record(0, "a", { timestampMs: 2 }), record(1, "b")] }), ["C1"]],
-  ["C2: an acknowledged record is lost", history({ records: [record(0, "a")] }), ["C2"]],
-  ["C2: another position", history({ records: [record(0, "a"), record(1, "b", { dlsn: "0002" })] }), ["C2"]],
-  ["C3: twice", history({ records: [record(0, "a"), record(1, "b"), record(2, "a")] }), ["C3"]],
-  ["C3: nobody's", history({ records: [record(0, "a"), record(1, "b"), record(2, "x")] }), ["C3"]],
+  ["CH1: a gap", history({ records: [record(0, "a"), record(1, "b"), record(3, "c")] }), ["CH1", "CH3"]],
+  ["CH1: falling time", history({ records: [record(0, "a", { timestampMs: 2 }), record(1, "b")] }), ["CH1"]],
+  ["CH2: an acknowledged record is lost", history({ records: [record(0, "a")] }), ["CH2"]],
   [
-    "C3: refused without effect, and there",
+    "CH2: another position",
+    history({ records: [record(0, "a"), record(1, "b", { dlsn: "0002" })] }),
+    ["CH2"],
+  ],
+  ["CH3: twice", history({ records: [record(0, "a"), record(1, "b"), record(2, "a")] }), ["CH3"]],
+  ["CH3: nobody's", history({ records: [record(0, "a"), record(1, "b"), record(2, "x")] }), ["CH3"]],
+  [
+    "CH3: refused without effect, and there",
     history({
       attempts: [...history().attempts, attempt("c", 3, { kind: "refused", code: "not_ready" })],
       records: [record(0, "a"), record(1, "b"), record(2, "c")],
     }),
-    ["C3"],
+    ["CH3"],
   ],
   [
-    "C4: an appender's own order",
+    "CH4: an appender's own order",
     history({
       attempts: [
         attempt("b", 1, acknowledged(1), { endMs: 900 }),
         attempt("a", 2, acknowledged(0), { endMs: 900 }),
       ],
     }),
-    ["C4"],
+    ["CH4"],
   ],
   [
-    "C5: the order of time, across appenders",
+    "CH5: the order of time, across appenders",
     history({
       attempts: [
         attempt("b", 1, acknowledged(1), { appender: 1 }),
         attempt("a", 2, acknowledged(0), { appender: 2 }),
       ],
     }),
-    ["C5"],
+    ["CH5"],
   ],
-  ["C6: a strong read misses the record", history({ reads: [read(1, "b", "nothing")] }), ["C6"]],
-  ["C6: a strong read finds another", history({ reads: [read(1, "b", "a")] }), ["C6"]],
+  ["CH6: a strong read misses the record", history({ reads: [read(1, "b", "nothing")] }), ["CH6"]],
+  ["CH6: a strong read finds another", history({ reads: [read(1, "b", "a")] }), ["CH6"]],
 ])("%s", (_, given, promises) => {
   expect(broken(given)).toEqual(promises);
 });

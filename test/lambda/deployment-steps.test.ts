@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { describe, expect, test } from "vitest";
 import { MemoryMetadataStore } from "../../lib/adapters/memory/memory-metadata-store.ts";
 import { SystemRandom } from "../../lib/adapters/node/system-random.ts";
-import { claimBookie } from "../../lib/lambda/claim-bookie.ts";
+import { claimBookie } from "../../lib/lambda/auditor-function.ts";
 import { type CustomResourceEvent, patiently } from "../../lib/lambda/custom-resource.ts";
 import { guardTopology } from "../../lib/lambda/topology-guard.ts";
 import { unavailable } from "../../lib/protocol/errors.ts";

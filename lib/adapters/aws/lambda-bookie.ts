@@ -2,12 +2,14 @@
  * A bookie reached by calling its Lambda function. What it answers is passed on as it is; everything else,
  * throttles and dead functions too, rejects and is unknown (rule 21).
  */
+import { absentBookie } from "../../protocol/bookie/absent-bookie.ts";
 import type { CallSignal } from "../../protocol/call-abort.ts";
 import { unavailable } from "../../protocol/errors.ts";
 import type { BookieId, EntryId, LedgerId } from "../../protocol/ids.ts";
 import type {
   AddAnswer,
   Bookie,
+  Bookies,
   ReadAnswer,
   RecoveryAddAnswer,
   RecoveryReadAnswer,
@@ -83,6 +85,24 @@ export class LambdaBookie implements Bookie {
     );
     if (reply.kind === "failure") throw reply.error;
     return reply.answer;
+  }
+}
+
+/** All bookies of a deployment, as one process reaches them: one client for each, kept. */
+export class LambdaBookies implements Bookies {
+  readonly #reached = new Map<BookieId, Bookie>();
+
+  /** `find`: a bookie's function; undefined if the deployment has no such bookie. */
+  constructor(private readonly find: (id: BookieId) => LambdaFunction | undefined) {}
+
+  bookie(id: BookieId): Bookie {
+    const known = this.#reached.get(id);
+    if (known !== undefined) return known;
+    const target = this.find(id);
+    if (target === undefined) return absentBookie(id, "this deployment");
+    const bookie = new LambdaBookie(id, target);
+    this.#reached.set(id, bookie);
+    return bookie;
   }
 }
 

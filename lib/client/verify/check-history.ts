@@ -46,15 +46,16 @@ function positions(log: string, records: readonly FinalRecord[]): Violation[] {
   const found: Violation[] = [];
   records.forEach((record, index) => {
     const before = records[index - 1];
-    if (record.seqNum !== index) found.push(c1(`${log}: seq_num ${record.seqNum} in place ${index}`));
+    if (record.seqNum !== index) found.push(unordered(`${log}: seq_num ${record.seqNum} in place ${index}`));
     if (before === undefined) return;
-    if (record.dlsn <= before.dlsn) found.push(c1(`${log}: ${record.dlsn} behind ${before.dlsn}`));
-    if (record.timestampMs < before.timestampMs) found.push(c1(`${log}: time falls at ${record.seqNum}`));
+    if (record.dlsn <= before.dlsn) found.push(unordered(`${log}: ${record.dlsn} behind ${before.dlsn}`));
+    if (record.timestampMs < before.timestampMs)
+      found.push(unordered(`${log}: time falls at ${record.seqNum}`));
   });
   return found;
 }
 
-const c1 = (what: string): Violation => ({ promise: "CH1", what });
+const unordered = (what: string): Violation => ({ promise: "CH1", what });
 
 function acknowledged(
   log: string,

@@ -7,21 +7,23 @@
  *     decide this: a log outlives any topology, and when only m regions are left it must still be placed.
  * AD2 Besides, there must be an ensemble with all of the topology's bookies at hand.
  * AD3 That m regions which survive could not host an ensemble is a warning: bookies come and go, sizes do
- *     not.
+ *     not. With exactly m regions, each must give ceil((Qw - Qa + 1) * E / Qw) bookies, and all together E;
+ *     for a legal ack quorum that is enough (SR3). With m = 1 the region needs E.
  */
 
+import type { Region } from "../ids.ts";
+import type { Topology } from "../ports.ts";
 import type { Replication } from "../replication.ts";
 import { type Arrangement, arrangeRegions } from "./arrange-regions.ts";
 import { isKnownRegion } from "./known-region.ts";
 import type { RegionCount } from "./placement.ts";
-import { heaviestLoad, type Ring } from "./ring-windows.ts";
-import { type SurvivorSets, survivorSets, warnOfSurvivors } from "./survivor-sets.ts";
-import { describeCounts } from "./usable-bookies.ts";
+import { combinations, heaviestLoad, type Ring } from "./ring.ts";
+import { countByRegion, describeCounts, usableBookies } from "./usable-bookies.ts";
 
 /** 64 fragments that name 60 members at about 100 bytes each just fit a metadata item of 400 KB. */
 export const ensembleSizeMax = 60;
 
-export interface Accepted {
+interface Accepted {
   readonly kind: "accepted";
   readonly smallestAckQuorum: number;
   /** AD3; empty if every survivor set can host the log. */
@@ -72,10 +74,10 @@ export function admit(replication: Replication, topology: readonly RegionCount[]
   const malformed = malformedTopology(topology);
   if (malformed !== undefined) return malformed;
   const regions = topology.filter(({ region }) => isKnownRegion(region));
-  const refusal = tooFewRegions(replication, regions) ?? illegalAckQuorum(replication, smallest);
-  if (refusal !== undefined) return { ...refusal, smallestAckQuorum: smallest };
-  const usable = { known: regions.map(({ bookies }) => bookies), unresolved: 0 };
-  const arrangement = arrangeRegions(usable, replication);
+  const known = regions.map(({ bookies }) => bookies);
+  const illegal = tooFewRegions(replication, regions) ?? illegalAckQuorum(replication, smallest);
+  if (illegal !== undefined) return { ...illegal, smallestAckQuorum: smallest };
+  const arrangement = arrangeRegions({ known, unresolved: 0 }, replication);
   if (arrangement.kind !== "ring") {
     return { ...noRoom(arrangement.kind, replication, regions), smallestAckQuorum: smallest };
   }
@@ -105,11 +107,8 @@ function outOfRange(name: keyof Replication, value: number): AdmissionRefusal | 
  */
 function noAckQuorum(sizes: Sizes): AdmissionRefusal {
   const { ensembleSize, writeQuorum, minRegions } = sizes;
-  const remedies = [
-    nearest(sizes, "ensembleSize", ensembleSize),
-    nearest(sizes, "writeQuorum", writeQuorum),
-    nearest(sizes, "minRegions", minRegions),
-  ].filter((remedy) => remedy !== undefined);
+  const names = ["ensembleSize", "writeQuorum", "minRegions"] as const;
+  const remedies = names.flatMap((name) => nearest(sizes, name) ?? []);
   const both = ensembleSize < minRegions ? [`ensembleSize and writeQuorum ${minRegions}`] : [];
   const what = [...remedies.map(({ name, value }) => `${name} ${value}`), ...both].join(", ");
   const change = new Set(remedies.map(({ name }) => name));
@@ -121,16 +120,12 @@ function noAckQuorum(sizes: Sizes): AdmissionRefusal {
   return { kind: "refused", reason, change: [...change] };
 }
 
-function nearest(
-  sizes: Sizes,
-  name: keyof Sizes,
-  given: number,
-): { readonly name: keyof Sizes; readonly value: number } | undefined {
+function nearest(sizes: Sizes, name: keyof Sizes) {
   for (let distance = 1; distance <= ensembleSizeMax; distance++) {
     // More copies and fewer regions are what helps; an ensemble may help either way.
     const values = { ensembleSize: [-distance, distance], writeQuorum: [distance], minRegions: [-distance] };
     for (const step of values[name]) {
-      const value = given + step;
+      const value = sizes[name] + step;
       const changed = { ...sizes, [name]: value };
       const isValid = value >= 1 && value <= ensembleSizeMax && changed.ensembleSize >= changed.writeQuorum;
       if (isValid && (changed.minRegions === 1 || copiesOfPoorest(changed) >= 1)) return { name, value };
@@ -226,7 +221,7 @@ function availabilityBand(
   degradedAckQuorumMin: number,
 ): AvailabilityBand {
   const { writeQuorum, ackQuorum, minRegions } = replication;
-  const held = (lost: number) => (lost === 0 ? 0 : heaviestLoad(ring, replication, regions, lost));
+  const held = (lost: number) => (lost === 0 ? 0 : heaviestLoad(ring, writeQuorum, regions, lost));
   const lossesMax = regions - minRegions;
   let lossesInPlace = 0;
   while (lossesInPlace < lossesMax && ackQuorum <= writeQuorum - held(lossesInPlace + 1)) lossesInPlace++;
@@ -238,3 +233,101 @@ function availabilityBand(
     lossesInPlace,
   };
 }
+
+// ---------- AD3
+
+interface SurvivorSets {
+  /** Sets of minRegions regions that there are. */
+  readonly total: number;
+  /** How many of them could not host the log. */
+  readonly unfit: number;
+  /** Some of those, the weakest first: all of them if they are few. */
+  readonly examples: readonly (readonly Region[])[];
+  /** What each region of a set must have, and all of them together. */
+  readonly bookiesPerRegion: number;
+  readonly bookiesTogether: number;
+}
+
+const examplesMax = 8;
+/** Sets looked at for examples: there may be millions, and the weakest come first. */
+const setsLookedAtMax = 5_000;
+
+function survivorSets(topology: readonly RegionCount[], replication: Replication): SurvivorSets {
+  const { ensembleSize, writeQuorum, ackQuorum, minRegions } = replication;
+  const bookiesPerRegion =
+    minRegions <= 1 ? 0 : Math.ceil(((writeQuorum - ackQuorum + 1) * ensembleSize) / writeQuorum);
+  const isFit = (set: readonly RegionCount[]) =>
+    set.every(({ bookies }) => bookies >= bookiesPerRegion) &&
+    set.reduce((sum, { bookies }) => sum + bookies, 0) >= ensembleSize;
+  const eligible = topology.map(({ bookies }) => bookies).filter((bookies) => bookies >= bookiesPerRegion);
+  const total = setsOf(new Array(topology.length).fill(0), minRegions, 0);
+  const unfit = total - setsOf(eligible, minRegions, ensembleSize);
+  // Weakest regions first, so that what is unfit comes early.
+  const sorted = [...topology].sort(
+    (one, other) => one.bookies - other.bookies || (one.region < other.region ? -1 : 1),
+  );
+  const examples: Region[][] = [];
+  let lookedAt = 0;
+  for (const set of combinations(sorted, minRegions)) {
+    if (examples.length >= Math.min(unfit, examplesMax) || lookedAt++ >= setsLookedAtMax) break;
+    if (!isFit(set)) examples.push(set.map(({ region }) => region).sort());
+  }
+  return { total, unfit, examples, bookiesPerRegion, bookiesTogether: ensembleSize };
+}
+
+/** One sentence, or none if every set is fit. */
+function warnOfSurvivors(sets: SurvivorSets): readonly string[] {
+  if (sets.unfit === 0) return [];
+  const names = sets.examples.map((set) => set.join(" and ")).join("; ");
+  const more = sets.unfit > sets.examples.length ? "; and others" : "";
+  const { unfit, total, bookiesPerRegion, bookiesTogether } = sets;
+  return [
+    `${unfit} of ${total} smallest sets of surviving regions cannot host the log (${names}${more}): each ` +
+      `region needs ${bookiesPerRegion} usable bookies, all together ${bookiesTogether}`,
+  ];
+}
+
+/** How many sets of `size` of the capacities add up to `least`; counted without listing them. */
+function setsOf(capacities: readonly number[], size: number, least: number): number {
+  // sets[n][s]: sets of n capacities whose sum is s, sums beyond `least` taken for `least`.
+  const sets = Array.from({ length: size + 1 }, () => new Array<number>(least + 1).fill(0));
+  sets[0]?.splice(0, 1, 1);
+  for (const capacity of capacities) {
+    for (let many = size; many >= 1; many--) {
+      const without = sets[many - 1] ?? [];
+      const row = sets[many] ?? [];
+      without.forEach((count, sum) => {
+        const reached = Math.min(least, sum + capacity);
+        row[reached] = (row[reached] ?? 0) + count;
+      });
+    }
+  }
+  return sets[size]?.[least] ?? 0;
+}
+
+// ---------- The topology as a process knows it
+
+/** What a new log's creator learns of its quorum sizes. */
+export type LogAdmission = Pick<Accepted, "kind" | "warnings"> | AdmissionRefusal;
+
+export type AskAdmission = (replication: Replication, topology: Topology) => LogAdmission;
+
+/**
+ * Bookies that are read-only or lost, and those of regions that are draining or lost, do not count: a log
+ * that could not be placed without them would be accepted to no use. A refusal says whom it left out.
+ */
+export const admitLog: AskAdmission = (replication, topology) => {
+  const candidates = topology.bookies();
+  const states = topology.states?.();
+  const known = states === undefined ? {} : { bookieStates: states.bookies, regionStates: states.regions };
+  const usable = usableBookies({ candidates, ...known }).sound;
+  const answer = admit(replication, countByRegion(usable));
+  const leftOut = candidates.filter((candidate) => !usable.includes(candidate));
+  if (answer.kind === "accepted" || leftOut.length === 0 || !answer.change.includes("topology"))
+    return answer;
+  const names = leftOut.map(({ id }) => id).join(", ");
+  return {
+    ...answer,
+    reason: `${answer.reason}; not counted, because of their or their region's state: ${names}`,
+  };
+};

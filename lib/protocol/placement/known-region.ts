@@ -21,9 +21,13 @@ export function knownRegions(topology: Topology): readonly Region[] {
 /** Throws `region_not_found`. */
 export function checkRegion(topology: Topology, region: Region): void {
   const known = knownRegions(topology);
-  if (known.includes(region)) return;
-  throw new FencelineError("region_not_found", {
-    message: `there is no region ${region}; there are ${known.join(", ")}`,
+  if (!known.includes(region)) throw regionNotFound(region, known);
+}
+
+export function regionNotFound(region: Region, known: readonly Region[]): FencelineError {
+  const names = known.join(", ") || "none";
+  return new FencelineError("region_not_found", {
+    message: `there is no region ${JSON.stringify(region)}; known regions: ${names}`,
     details: { regions: known },
   });
 }

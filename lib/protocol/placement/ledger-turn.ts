@@ -21,8 +21,7 @@ export class LedgerTurn {
 
   /** The named things, earliest turn first. */
   sorted<T>(things: readonly T[], nameOf: (thing: T) => string): T[] {
-    const turns = things.map((thing) => ({ thing, name: nameOf(thing), turn: this.of(nameOf(thing)) }));
-    return turns.sort(byTurn).map(({ thing }) => thing);
+    return this.earliest(things, things.length, nameOf);
   }
 
   /** The `many` things whose turns are earliest, in that order; time grows with the number of things. */

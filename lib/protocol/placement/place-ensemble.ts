@@ -11,25 +11,14 @@
  *     permit it at all, that is, wherever no rack has more than half of the copies.
  */
 import { assert, present } from "../assert.ts";
-import type { BookieId, Region } from "../ids.ts";
+import type { Region } from "../ids.ts";
 import type { BookieAddress } from "../place.ts";
 import type { Replication } from "../replication.ts";
 import { type Arrangement, arrangeRegions } from "./arrange-regions.ts";
 import { checkEnsemble } from "./check-ensemble.ts";
-import { UNKNOWN_REGION } from "./known-region.ts";
-import { LedgerTurn } from "./ledger-turn.ts";
-import type { EnsembleRequest, PlacementRefusal, RegionCount } from "./placement.ts";
-import { waterFill } from "./region-counts.ts";
-import { UNRESOLVED } from "./ring-windows.ts";
-import {
-  countByRegion,
-  describeCounts,
-  fewestQuarantined,
-  poolByRegion,
-  type RegionPool,
-  regionsInTurn,
-  usableBookies,
-} from "./usable-bookies.ts";
+import type { EnsembleRequest, PlacementAnswer, PlacementRefusal, RegionCount } from "./placement.ts";
+import { waterFill } from "./ring.ts";
+import { countByRegion, describeCounts, fewestQuarantined, Pools, usableBookies } from "./usable-bookies.ts";
 
 type EnsembleAnswer = PlacedEnsemble | PlacementRefusal;
 
@@ -42,7 +31,7 @@ interface PlacedEnsemble {
 }
 
 export function placeEnsemble(request: EnsembleRequest): EnsembleAnswer {
-  const usable = usableBookies(request, new Set<BookieId>());
+  const usable = usableBookies(request, request.excluded);
   const answer = fewestQuarantined(usable, (bookies) => placeAmong(bookies, request));
   if (answer.kind === "refused") return answer;
   const check = checkEnsemble(answer.ensemble, request.replication);
@@ -57,54 +46,34 @@ export function placeEnsemble(request: EnsembleRequest): EnsembleAnswer {
   };
 }
 
-type Attempt = { readonly kind: "ensemble"; readonly ensemble: readonly BookieAddress[] } | PlacementRefusal;
-
-function placeAmong(bookies: readonly BookieAddress[], request: EnsembleRequest): Attempt {
-  const turn = new LedgerTurn(request.ledgerId);
-  const pools = poolByRegion(bookies);
-  const regions = regionsInTurn(pools.keys(), request.home, turn);
-  const usable = {
-    known: regions.map((region) => pools.get(region)?.bookies ?? 0),
-    unresolved: pools.get(UNKNOWN_REGION)?.bookies ?? 0,
-  };
-  const arrangement = arrangeRegions(usable, request.replication);
+function placeAmong(bookies: readonly BookieAddress[], request: EnsembleRequest): PlacementAnswer {
+  const pools = new Pools(bookies, [], request);
+  const arrangement = arrangeRegions(pools.counts, request.replication);
   if (arrangement.kind !== "ring") return refusal(arrangement, bookies, request.replication);
-  const places = arrangement.ring.map((region) =>
-    region === UNRESOLVED ? UNKNOWN_REGION : present(regions[region], "a ring names regions by index"),
-  );
-  return { kind: "ensemble", ensemble: fillRing(places, pools, turn) };
+  const ring = arrangement.ring.map((index) => pools.regionAt(index));
+  return { kind: "ensemble", ensemble: fillRing(ring, pools) };
 }
 
 /** A bookie for each position of the ring, racks in their order within each region. */
-function fillRing(
-  ring: readonly Region[],
-  pools: ReadonlyMap<Region, RegionPool>,
-  turn: LedgerTurn,
-): BookieAddress[] {
-  const copies = new Map<Region, number>();
-  for (const region of ring) copies.set(region, (copies.get(region) ?? 0) + 1);
+function fillRing(ring: readonly Region[], pools: Pools): BookieAddress[] {
   const chosen = new Map<Region, BookieAddress[]>();
-  for (const [region, many] of copies) {
-    const pool = present(pools.get(region), "a ring has regions with bookies only");
-    chosen.set(region, bookiesOf(pool, many, turn));
+  for (const region of new Set(ring)) {
+    const copies = ring.filter((one) => one === region).length;
+    const racks = [...pools.racksOf(region, copies).values()];
+    const order = rackOrder(
+      racks.map((bookies) => bookies.length),
+      copies,
+    );
+    chosen.set(
+      region,
+      order.map((rack) => present(racks[rack]?.shift(), "a rack has the bookies it was counted for")),
+    );
   }
   return ring.map((region) => present(chosen.get(region)?.shift(), "each position has its bookie"));
 }
 
-function bookiesOf(pool: RegionPool, many: number, turn: LedgerTurn): BookieAddress[] {
-  const racks = turn.sorted([...pool.racks.entries()], ([rack]) => `${pool.region}/${rack}`);
-  const order = rackOrder(
-    racks.map(([, bookies]) => bookies.length),
-    many,
-  );
-  const queues = racks.map(([, bookies], rack) =>
-    turn.earliest(bookies, order.filter((one) => one === rack).length, ({ id }) => id),
-  );
-  return order.map((rack) => present(queues[rack]?.shift(), "a rack has the bookies it was counted for"));
-}
-
 function refusal(
-  arrangement: Exclude<Arrangement, { readonly kind: "ring" }>,
+  { kind }: Exclude<Arrangement, { readonly kind: "ring" }>,
   bookies: readonly BookieAddress[],
   replication: Replication,
 ): PlacementRefusal {
@@ -117,7 +86,7 @@ function refusal(
     "too-few": "has more members than there are usable bookies",
     "too-concentrated": `would let an ack quorum lie in fewer than ${minRegions} regions, however spread`,
     "not-found": "was not found",
-  }[arrangement.kind];
+  }[kind];
   return { kind: "refused", reason: `${wanted} ${why} (usable: ${describeCounts(usable)})`, usable };
 }
 

@@ -2,17 +2,17 @@
  * The registry of regions and bookies as one process knows it: a copy of the metadata store's items. Its age
  * counts from before its reading began, by both clocks, so a process that was frozen has an old copy.
  *
- * Y1 `bookies` and `states` answer at once, from the last copy that was read.
- * Y2 A copy that is older than the refresh interval is read anew beside the requests of a process at work, so
- *    that its requests never wait.
- * Y3 A request that finds the copy older than ten seconds waits for a reading, but not long. So operators'
- *    words reach a process that was frozen between requests with its first request.
- * Y4 A copy never takes the place of one whose reading began later.
- * Y5 All requests that wait at one time wait for one reading. A reading that failed, or is late, leaves the
- *    old copy in use, and no request waits again before the refresh interval has passed. Where there is no
- *    copy at all, the next request begins another reading.
- * Y6 Nothing about safety rests on the age of a copy. It decides where new copies go; what moves logs judges
- *    its age by itself.
+ * RG1 `bookies` and `states` answer at once, from the last copy that was read.
+ * RG2 A copy that is older than the refresh interval is read anew beside the requests of a process at work,
+ *     so that its requests never wait.
+ * RG3 A request that finds the copy older than ten seconds waits for a reading, but not long. So operators'
+ *     words reach a process that was frozen between requests with its first request.
+ * RG4 A copy never takes the place of one whose reading began later.
+ * RG5 All requests that wait at one time wait for one reading. A reading that failed, or is late, leaves the
+ *     old copy in use, and no request waits again before the refresh interval has passed. Where there is no
+ *     copy at all, the next request begins another reading.
+ * RG6 Nothing about safety rests on the age of a copy. It decides where new copies go; what moves logs judges
+ *     its age by itself.
  */
 import type { Clock } from "../clock.ts";
 import { Age, Deadline } from "../deadline.ts";
@@ -27,10 +27,9 @@ import {
   regionKey,
 } from "../items.ts";
 import { limits } from "../limits.ts";
-import type { BookieAddress, BookieState, RegionState } from "../place.ts";
+import type { BookieAddress, BookieState, RegionState, TopologyStates } from "../place.ts";
 import type { MetadataStore, Topology, Trace, Versioned } from "../ports.ts";
 import { type UpdatePorts, updateItem } from "../update-item.ts";
-import type { TopologyStates } from "./placement.ts";
 
 interface Reading {
   readonly age: Age;
@@ -74,7 +73,7 @@ export class Registry implements Topology {
 
   /**
    * Before a request uses the copy, and when a process starts. Undefined: the copy may be used at once.
-   * Otherwise resolves when there is a newer copy, or the old one is to be used all the same (Y3, Y5).
+   * Otherwise resolves when there is a newer copy, or the old one is to be used all the same (RG3, RG5).
    */
   whenCurrent(): Promise<void> | undefined {
     const { clock } = this.ports;
@@ -88,7 +87,7 @@ export class Registry implements Topology {
     return new Deadline(clock, leftMs, late).ask(() => reading.done).catch(() => {});
   }
 
-  /** Y2. A reading that was begun before a freeze counts as little as a copy that was. */
+  /** RG2. A reading that was begun before a freeze counts as little as a copy that was. */
   #refreshIfOld(): void {
     const isYoung = (age: Age | undefined) => age?.isWithin(limits.registryRefreshMs) === true;
     if (!isYoung(this.#states.readAt) && !isYoung(this.#reading?.age)) this.#refresh();
@@ -108,7 +107,7 @@ export class Registry implements Topology {
     this.#begun++;
     const ordinal = this.#begun;
     const { regions, bookies } = await readRegistry(this.ports.metadata, consistency);
-    if (ordinal < this.#newest) return; // Y4
+    if (ordinal < this.#newest) return; // RG4
     this.#newest = ordinal;
     this.#bookies = bookies.map((item) => item.address);
     this.#states = {

@@ -8,21 +8,18 @@
  * RB5 A legal ensemble stays legal, and another one gets no worse, write set by write set. Else: refused.
  */
 import { assert, present } from "../assert.ts";
-import type { BookieId, Region } from "../ids.ts";
-import type { BookieAddress, Place } from "../place.ts";
+import type { Region } from "../ids.ts";
+import type { BookieAddress } from "../place.ts";
 import { checkEnsemble } from "./check-ensemble.ts";
-import { isKnownRegion, UNKNOWN_REGION } from "./known-region.ts";
-import { LedgerTurn } from "./ledger-turn.ts";
 import type { PlacementAnswer, PlacementRefusal, ReplacementRequest } from "./placement.ts";
-import { replaceRegions } from "./replacement-regions.ts";
-import { type ReplacedRegions, UNRESOLVED } from "./ring-windows.ts";
+import { type ReplacedRegions, replaceRegions } from "./replacement-regions.ts";
+import { UNRESOLVED } from "./ring.ts";
 import {
   countByRegion,
   describeCounts,
   fewestQuarantined,
-  poolByRegion,
-  type RegionPool,
-  regionsInTurn,
+  Pools,
+  regionOf,
   usableBookies,
 } from "./usable-bookies.ts";
 
@@ -30,7 +27,7 @@ export function replaceBookies(request: ReplacementRequest): PlacementAnswer {
   const { ensemble } = request.fragment;
   const failed = failedPositions(request);
   const members = new Set(ensemble.map(({ id }) => id));
-  const usable = usableBookies(request, new Set<BookieId>([...members, ...(request.retired ?? [])]));
+  const usable = usableBookies(request, request.excluded, members, request.retired ?? new Set());
   let answer = fewestQuarantined(usable, (bookies) => replaceAmong(bookies, request, failed, false));
   if (answer.kind === "refused" && request.othersMayLeave === true) {
     answer = fewestQuarantined(usable, (bookies) => replaceAmong(bookies, request, failed, true));
@@ -57,67 +54,41 @@ function replaceAmong(
   failed: readonly number[],
   othersMayLeave: boolean,
 ): PlacementAnswer {
-  const { fragment, replication, home } = request;
-  const turn = new LedgerTurn(request.ledgerId);
-  const pools = poolByRegion(bookies);
-  const named = new Set([...pools.keys(), ...fragment.ensemble.map(({ place }) => place.region)]);
-  const regions = regionsInTurn(named, home, turn);
-  const indexOf = (region: Region) => (isKnownRegion(region) ? regions.indexOf(region) : UNRESOLVED);
-  const replaced = replaceRegions({
-    ring: fragment.ensemble.map(({ place }) => indexOf(place.region)),
-    failed,
-    replication,
-    spare: regions.map((region) => pools.get(region)?.bookies ?? 0),
-    spareUnresolved: pools.get(UNKNOWN_REGION)?.bookies ?? 0,
-    othersMayLeave,
-  });
+  const { replication } = request;
+  const { ensemble } = request.fragment;
+  const pools = new Pools(bookies, ensemble, request);
+  // An unknown region is not among them: -1, which is UNRESOLVED.
+  const ring = ensemble.map((member) => pools.regions.indexOf(regionOf(member)));
+  const replaced = replaceRegions({ ring, failed, replication, spare: pools.counts, othersMayLeave });
   if (replaced === undefined) return refusal(bookies, request, failed);
-  return { kind: "ensemble", ensemble: fill(replaced, regions, pools, fragment.ensemble, turn) };
+  return { kind: "ensemble", ensemble: fill(replaced, pools, ensemble) };
 }
 
 /** A bookie for each open position, in the region that was chosen for it (RB4). */
-function fill(
-  replaced: ReplacedRegions,
-  regions: readonly Region[],
-  pools: ReadonlyMap<Region, RegionPool>,
-  old: readonly BookieAddress[],
-  turn: LedgerTurn,
-): BookieAddress[] {
+function fill(replaced: ReplacedRegions, pools: Pools, old: readonly BookieAddress[]): BookieAddress[] {
   const ensemble: (BookieAddress | undefined)[] = old.map((member, position) =>
     replaced.positions.includes(position) ? undefined : member,
   );
   const shelves = new Map<Region, Shelves>();
   const open = replaced.positions.map((position) => {
-    const index = replaced.ring[position] ?? UNRESOLVED;
-    const region = index === UNRESOLVED ? UNKNOWN_REGION : present(regions[index], "regions go by index");
-    return { position, region, left: present(old[position], "positions lie in the ensemble").place };
+    const region = pools.regionAt(replaced.ring[position] ?? UNRESOLVED);
+    const racks = shelves.get(region) ?? pools.racksOf(region, replaced.positions.length);
+    shelves.set(region, racks);
+    return { position, region, racks };
   });
-  const put = ({ position, region }: (typeof open)[number], rack: string) => {
-    ensemble[position] = shelves.get(region)?.get(rack)?.shift();
-  };
-  for (const { region } of open) {
-    const pool = present(pools.get(region), "only regions with bookies to give are chosen");
-    if (!shelves.has(region)) shelves.set(region, shelvesOf(pool, open.length, turn));
-  }
   // Racks that can be kept are kept before others are looked at, lest a neighbour take their bookies.
-  for (const one of open) {
-    const own = one.left.region === one.region ? (shelves.get(one.region)?.get(one.left.rack) ?? []) : [];
-    if (own.length > 0) put(one, one.left.rack);
+  for (const { position, region, racks } of open) {
+    const { place } = present(old[position], "positions lie in the ensemble");
+    if (place.region === region) ensemble[position] = racks.get(place.rack)?.shift();
   }
-  for (const one of open) {
-    if (ensemble[one.position] !== undefined) continue;
-    put(one, rackFor(one.position, one.region, shelves.get(one.region) ?? new Map(), ensemble));
+  for (const { position, region, racks } of open) {
+    ensemble[position] ??= racks.get(rackFor(position, region, racks, ensemble))?.shift();
   }
   return ensemble.map((member) => present(member, "RB1: each position has its bookie"));
 }
 
 /** What each rack of a region has to give, in the ledger's turn. */
-type Shelves = Map<string, BookieAddress[]>;
-
-function shelvesOf(pool: RegionPool, many: number, turn: LedgerTurn): Shelves {
-  const racks = turn.sorted([...pool.racks.entries()], ([rack]) => `${pool.region}/${rack}`);
-  return new Map(racks.map(([rack, bookies]) => [rack, turn.earliest(bookies, many, ({ id }) => id)]));
-}
+type Shelves = ReadonlyMap<string, BookieAddress[]>;
 
 /** The rack that holds fewest of the region's copies, and of those one that is no neighbour on the ring. */
 function rackFor(
@@ -126,36 +97,18 @@ function rackFor(
   shelves: Shelves,
   ensemble: readonly (BookieAddress | undefined)[],
 ): string {
-  const copies = (rack: string) => ensemble.filter((member) => isAt(member?.place, region, rack)).length;
   const size = ensemble.length;
-  const neighbours = [1, size - 1].map((step) => neighbour(ensemble, position, step, region));
-  const cost = (rack: string) => copies(rack) * 4 + neighbours.filter((other) => other === rack).length;
+  // Racks of the region's copies in the order of the ring, from the position on.
+  const racks = Array.from({ length: size - 1 }, (_, step) => ensemble[(position + step + 1) % size])
+    .filter((member) => member !== undefined && regionOf(member) === region)
+    .map((member) => member?.place.rack);
+  const neighbours = [racks[0], racks.at(-1)];
+  const times = (rack: string, all: readonly (string | undefined)[]) =>
+    all.filter((one) => one === rack).length;
+  const cost = (rack: string) => times(rack, racks) * 4 + times(rack, neighbours);
   const open = [...shelves].filter(([, bookies]) => bookies.length > 0).map(([rack]) => rack);
   open.sort((one, other) => cost(one) - cost(other));
   return present(open[0], "a region gives no more bookies than it has");
-}
-
-/** The rack of the region's next copy in this direction. */
-function neighbour(
-  ensemble: readonly (BookieAddress | undefined)[],
-  position: number,
-  step: number,
-  region: Region,
-): string | undefined {
-  const size = ensemble.length;
-  for (let index = (position + step) % size; index !== position; index = (index + step) % size) {
-    const member = ensemble[index];
-    if (member !== undefined && sameRegion(member.place.region, region)) return member.place.rack;
-  }
-  return undefined;
-}
-
-function isAt(place: Place | undefined, region: Region, rack: string): boolean {
-  return place !== undefined && sameRegion(place.region, region) && place.rack === rack;
-}
-
-function sameRegion(one: Region, other: Region): boolean {
-  return one === other || (!isKnownRegion(one) && !isKnownRegion(other));
 }
 
 function assertSound(

@@ -8,14 +8,13 @@
 import type { Replication } from "../replication.ts";
 import {
   addToCounts,
+  type Counts,
+  countsOf,
   keepsCeilings,
-  loadOf,
   type Ring,
   UNPLACED,
   UNRESOLVED,
-  type WindowCounts,
-  windowCounts,
-} from "./ring-windows.ts";
+} from "./ring.ts";
 
 /** For each window, the greatest load(j) it may have, for j = 0 .. minRegions - 1. */
 export type Ceilings = readonly (readonly number[])[];
@@ -29,10 +28,8 @@ interface RingSearch {
   /** UNPLACED where a region is wanted. */
   readonly ring: Ring;
   readonly replication: Replication;
-  /** Bookies that each known region has to give. */
-  readonly spare: readonly number[];
-  /** Bookies of no known region. */
-  readonly spareUnresolved: number;
+  /** Bookies that there are to give. */
+  readonly spare: Counts;
   readonly ceilings: Ceilings;
   /** Orders the regions that come into question at a position, best first; `counts` are the ring's. */
   readonly rank: (regions: number[], position: number, counts: readonly number[]) => number[];
@@ -46,106 +43,50 @@ export function legalCeilings(replication: Replication): Ceilings {
   return new Array<readonly number[]>(ensembleSize).fill(ceiling);
 }
 
-/** The loads of every window, in the form of ceilings. */
-export function ringLoads(ring: Ring, replication: Replication, regions: number): Ceilings {
-  const { minRegions, writeQuorum } = replication;
-  return Array.from(ring, (_, start) => {
-    const counts = windowCounts(ring, start, writeQuorum, regions);
-    return minRegions <= 1 ? [] : Array.from({ length: minRegions }, (_, j) => loadOf(counts, j));
-  });
-}
+export function searchRing({ replication, ceilings, rank, effort, ...from }: RingSearch): Ring | undefined {
+  const { writeQuorum } = replication;
+  const ring = [...from.ring];
+  const spare: Counts = { known: [...from.spare.known], unresolved: from.spare.unresolved };
+  const placed = countsOf(ring, 0, ring.length, spare.known.length);
+  const open = [...ring.keys()].filter((position) => ring[position] === UNPLACED);
+  const windows = ring.map((_, start) => ({
+    counts: countsOf(ring, start, writeQuorum, spare.known.length),
+    ceilings: ceilings[start] ?? [],
+  }));
+  // Those that start at the position or up to Qw - 1 before.
+  const starts = [...new Array(writeQuorum).keys()];
+  const windowsAt = ring.map((_, position) => starts.flatMap((back) => windows.at(position - back) ?? []));
+  /** RSH1 */
+  const areWithin = (some: typeof windows = []) =>
+    some.every((window) => keepsCeilings(window.counts, window.ceilings));
 
-export function searchRing(search: RingSearch): Ring | undefined {
-  return new RingFiller(search).fill();
-}
-
-class RingFiller {
-  readonly #ring: number[];
-  readonly #open: readonly number[];
-  readonly #spare: number[];
-  #spareUnresolved: number;
-  readonly #windows: readonly WindowCounts[];
-  /** The windows that contain each position: those that start at it or up to Qw - 1 before. */
-  readonly #windowsOf: readonly (readonly number[])[];
-  readonly #counts: number[];
-
-  constructor(private readonly search: RingSearch) {
-    const { ring, spare, spareUnresolved, replication } = search;
-    this.#ring = [...ring];
-    this.#open = [...ring.keys()].filter((position) => ring[position] === UNPLACED);
-    this.#spare = [...spare];
-    this.#spareUnresolved = spareUnresolved;
-    this.#windows = Array.from(ring, (_, start) =>
-      windowCounts(ring, start, replication.writeQuorum, spare.length),
-    );
-    this.#windowsOf = Array.from(ring, (_, position) =>
-      Array.from(
-        { length: replication.writeQuorum },
-        (_, back) => (position - back + ring.length) % ring.length,
-      ),
-    );
-    this.#counts = windowCounts(ring, 0, ring.length, spare.length).known;
-  }
-
-  fill(): Ring | undefined {
-    const isWithin = this.#windows.every((_, window) => this.#keepsCeilings(window));
-    return isWithin && this.#fillFrom(0) ? this.#ring : undefined;
-  }
-
-  #fillFrom(index: number): boolean {
-    const position = this.#open[index];
+  const put = (position: number, region: number, many: 1 | -1) => {
+    ring[position] = many === 1 ? region : UNPLACED;
+    addToCounts(spare, region, -many);
+    addToCounts(placed, region, many);
+    for (const { counts } of windowsAt[position] ?? []) addToCounts(counts, region, many);
+  };
+  /** Regions that have a bookie left. Of those that stand nowhere and have as many to give, one will do. */
+  const optionsAt = (position: number): number[] => {
+    const regions = [...spare.known.keys()].filter((region) => (spare.known[region] ?? 0) > 0);
+    const untouched = new Set<number | undefined>();
+    const ranked = rank(regions, position, placed.known).filter((region) => {
+      const many = spare.known[region];
+      return placed.known[region] !== 0 || (!untouched.has(many) && untouched.add(many));
+    });
+    return spare.unresolved > 0 ? [...ranked, UNRESOLVED] : ranked;
+  };
+  const fillFrom = (index: number): boolean => {
+    const position = open[index];
     if (position === undefined) return true;
-    const windows = this.#windowsOf[position] ?? [];
-    for (const region of this.#options(position)) {
-      if (this.search.effort.steps <= 0) return false;
-      this.search.effort.steps--;
-      this.#put(position, region);
-      if (windows.every((window) => this.#keepsCeilings(window))) {
-        if (this.#fillFrom(index + 1)) return true;
-      }
-      this.#take(position, region);
+    for (const region of optionsAt(position)) {
+      if (effort.steps <= 0) return false;
+      effort.steps--;
+      put(position, region, 1);
+      if (areWithin(windowsAt[position]) && fillFrom(index + 1)) return true;
+      put(position, region, -1);
     }
     return false;
-  }
-
-  /** Regions that have a bookie left. Of those that stand nowhere and have as many to give, one will do. */
-  #options(position: number): number[] {
-    const regions = [...this.#spare.keys()].filter((region) => (this.#spare[region] ?? 0) > 0);
-    const untouched = new Set<number>();
-    const ranked = this.search.rank(regions, position, this.#counts).filter((region) => {
-      if (this.#counts[region] !== 0) return true;
-      const spare = this.#spare[region] ?? 0;
-      return !untouched.has(spare) && untouched.add(spare);
-    });
-    return this.#spareUnresolved > 0 ? [...ranked, UNRESOLVED] : ranked;
-  }
-
-  #put(position: number, region: number): void {
-    this.#ring[position] = region;
-    this.#move(position, region, 1);
-  }
-
-  #take(position: number, region: number): void {
-    this.#ring[position] = UNPLACED;
-    this.#move(position, region, -1);
-  }
-
-  #move(position: number, region: number, many: 1 | -1): void {
-    if (region === UNRESOLVED) {
-      this.#spareUnresolved -= many;
-    } else {
-      this.#spare[region] = (this.#spare[region] ?? 0) - many;
-      this.#counts[region] = (this.#counts[region] ?? 0) + many;
-    }
-    for (const window of this.#windowsOf[position] ?? []) {
-      const counts = this.#windows[window];
-      if (counts !== undefined) addToCounts(counts, region, many);
-    }
-  }
-
-  /** RSH1 */
-  #keepsCeilings(window: number): boolean {
-    const counts = this.#windows[window];
-    return counts !== undefined && keepsCeilings(counts, this.search.ceilings[window] ?? []);
-  }
+  };
+  return areWithin(windows) && fillFrom(0) ? ring : undefined;
 }

@@ -8,78 +8,100 @@
  * LS1 Another bookie to choose from never makes an answer impossible. So what is left in the answer is
  *     needed, given the rest of the answer.
  */
+import { present } from "../assert.ts";
 import type { BookieId, Region } from "../ids.ts";
 import type { BookieAddress } from "../place.ts";
 import { isKnownRegion, UNKNOWN_REGION } from "./known-region.ts";
-import type { LedgerTurn } from "./ledger-turn.ts";
+import { LedgerTurn } from "./ledger-turn.ts";
 import type { EnsembleRequest, PlacementAnswer, RegionCount } from "./placement.ts";
+import { type Counts, UNRESOLVED } from "./ring.ts";
 
 interface UsableBookies {
   readonly sound: readonly BookieAddress[];
   readonly quarantined: readonly BookieAddress[];
 }
 
-/** `barred` bookies are never used, besides those that the request bars. */
-export function usableBookies(request: EnsembleRequest, barred: ReadonlySet<BookieId>): UsableBookies {
+/** What is said of bookies; see `EnsembleRequest`. */
+type Bookies = Pick<EnsembleRequest, "candidates" | "bookieStates" | "regionStates" | "quarantined">;
+
+/** `barred` bookies are never used. */
+export function usableBookies(request: Bookies, ...barred: readonly ReadonlySet<BookieId>[]): UsableBookies {
   const seen = new Set<BookieId>();
   const sound: BookieAddress[] = [];
   const quarantined: BookieAddress[] = [];
   for (const candidate of request.candidates) {
-    if (seen.has(candidate.id) || barred.has(candidate.id) || !isUsable(candidate, request)) continue;
+    if (seen.has(candidate.id) || !isUsable(candidate, request)) continue;
     seen.add(candidate.id);
+    if (barred.some((some) => some.has(candidate.id))) continue;
     (request.quarantined?.has(candidate.id) === true ? quarantined : sound).push(candidate);
   }
   return { sound, quarantined };
 }
 
 /** UB1 */
-function isUsable(candidate: BookieAddress, request: EnsembleRequest): boolean {
-  if (request.excluded.has(candidate.id)) return false;
+function isUsable(candidate: BookieAddress, request: Bookies): boolean {
   if ((request.bookieStates?.get(candidate.id) ?? "writable") !== "writable") return false;
   return (request.regionStates?.get(candidate.place.region) ?? "accepting") === "accepting";
 }
 
-export interface RegionPool {
-  readonly region: Region;
-  readonly racks: ReadonlyMap<string, readonly BookieAddress[]>;
-  readonly bookies: number;
+/** All unknown regions are one. */
+export function regionOf({ place }: BookieAddress): Region {
+  return isKnownRegion(place.region) ? place.region : UNKNOWN_REGION;
 }
 
-/** One pool for each region; all unknown regions are one. */
-export function poolByRegion(bookies: readonly BookieAddress[]): Map<Region, RegionPool> {
-  const regions = new Map<Region, { region: Region; racks: Map<string, BookieAddress[]>; bookies: number }>();
-  for (const bookie of bookies) {
-    const region = isKnownRegion(bookie.place.region) ? bookie.place.region : UNKNOWN_REGION;
-    let pool = regions.get(region);
-    if (pool === undefined) {
-      pool = { region, racks: new Map(), bookies: 0 };
-      regions.set(region, pool);
-    }
-    const rack = pool.racks.get(bookie.place.rack);
-    if (rack === undefined) pool.racks.set(bookie.place.rack, [bookie]);
-    else rack.push(bookie);
-    pool.bookies++;
+/** The bookies that may be chosen for a ledger, by region and rack, each level in the ledger's turn. */
+export class Pools {
+  /** Known ones, the writer's own first; a ring names them by index. */
+  readonly regions: readonly Region[];
+  readonly #turn: LedgerTurn;
+  readonly #bookies = new Map<Region, BookieAddress[]>();
+
+  /** `others`: bookies that cannot be chosen, whose regions get an index too. */
+  constructor(
+    bookies: readonly BookieAddress[],
+    others: readonly BookieAddress[],
+    { ledgerId, home }: Pick<EnsembleRequest, "ledgerId" | "home">,
+  ) {
+    this.#turn = new LedgerTurn(ledgerId);
+    for (const bookie of bookies) addTo(this.#bookies, regionOf(bookie), bookie);
+    const known = new Set([...this.#bookies.keys(), ...others.map(regionOf)]);
+    known.delete(UNKNOWN_REGION);
+    const first = known.delete(home) ? [home] : [];
+    this.regions = [...first, ...this.#turn.sorted([...known], (region) => region)];
   }
-  return regions;
+
+  get counts(): Counts {
+    const known = this.regions.map((region) => this.#bookies.get(region)?.length ?? 0);
+    return { known, unresolved: this.#bookies.get(UNKNOWN_REGION)?.length ?? 0 };
+  }
+
+  regionAt(index: number): Region {
+    if (index === UNRESOLVED) return UNKNOWN_REGION;
+    return present(this.regions[index], "a ring names regions by index");
+  }
+
+  /** What each rack of a region has to give, `many` at most. */
+  racksOf(region: Region, many: number): Map<string, BookieAddress[]> {
+    const racks = new Map<string, BookieAddress[]>();
+    const bookies = present(this.#bookies.get(region), "only regions with bookies to give are chosen");
+    for (const bookie of bookies) addTo(racks, bookie.place.rack, bookie);
+    const inTurn = this.#turn.sorted([...racks], ([rack]) => `${region}/${rack}`);
+    return new Map(inTurn.map(([rack, all]) => [rack, this.#turn.earliest(all, many, ({ id }) => id)]));
+  }
 }
 
-/** The known ones among the regions: the writer's own first, then by turn. */
-export function regionsInTurn(regions: Iterable<Region>, home: Region, turn: LedgerTurn): Region[] {
-  const known = [...regions].filter(isKnownRegion);
-  const others = turn.sorted(
-    known.filter((region) => region !== home),
-    (region) => region,
-  );
-  return known.includes(home) ? [home, ...others] : others;
+function addTo<K>(lists: Map<K, BookieAddress[]>, key: K, bookie: BookieAddress): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [bookie]);
+  else list.push(bookie);
 }
 
 /** Counts by region, sorted by name; all unknown regions are one. */
 export function countByRegion(bookies: readonly BookieAddress[]): RegionCount[] {
-  const counts = [...poolByRegion(bookies).values()].map(({ region, bookies: many }) => ({
-    region,
-    bookies: many,
-  }));
-  return counts.sort((one, other) => (one.region < other.region ? -1 : 1));
+  const counts = new Map<Region, number>();
+  for (const region of bookies.map(regionOf)) counts.set(region, (counts.get(region) ?? 0) + 1);
+  const sorted = [...counts].sort(([one], [other]) => (one < other ? -1 : 1));
+  return sorted.map(([region, many]) => ({ region, bookies: many }));
 }
 
 /** Such as "us-east-1: 2, us-west-2: 1". */

@@ -2,8 +2,7 @@
 import type { InvokeCommand } from "@aws-sdk/client-lambda";
 import { describe, expect, it } from "vitest";
 import { BOOKIE_WAITS, lambdaClient } from "../../../lib/adapters/aws/aws-clients.ts";
-import { LambdaBookie } from "../../../lib/adapters/aws/lambda-bookie.ts";
-import { LambdaBookies } from "../../../lib/adapters/aws/lambda-bookies.ts";
+import { LambdaBookie, LambdaBookies } from "../../../lib/adapters/aws/lambda-bookie.ts";
 import type { LambdaFunction } from "../../../lib/adapters/aws/lambda-call.ts";
 import { MemoryEntryStore } from "../../../lib/adapters/memory/memory-entry-store.ts";
 import type { BookieAccess } from "../../../lib/environment.ts";

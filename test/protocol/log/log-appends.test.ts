@@ -5,7 +5,7 @@ import { LogAppends } from "../../../lib/protocol/log/log-appends.ts";
 import { Registry, registerBookie, setBookieState } from "../../../lib/protocol/placement/registry.ts";
 import { LOG, LogWorld, recordOf } from "../../scenarios/log/log-world.ts";
 
-test("appends that need no ledger keep the registry young for the one that will (Y2)", async () => {
+test("appends that need no ledger keep the registry young for the one that will (RG2)", async () => {
   const w = await LogWorld.make();
   const { ports } = w.client("P");
   const behind = { ...ports, metadata: w.world.metadata };

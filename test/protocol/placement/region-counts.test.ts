@@ -1,6 +1,6 @@
 /** Even shares under capacities (RCT1 to RCT3). */
 import { expect, test } from "vitest";
-import { sumOfLargest, waterFill } from "../../../lib/protocol/placement/region-counts.ts";
+import { sumOfLargest, waterFill } from "../../../lib/protocol/placement/ring.ts";
 
 /** Every list of shares with this total between floors and capacities. */
 function* allShares(

@@ -1,12 +1,12 @@
-/** The registry: a process's copy, read beside and before requests (Y1 to Y6), and what operators write to it. */
+/** The registry: a process's copy, read beside and before requests (RG1 to RG6), and what operators write to it. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { MemoryMetadataStore } from "../../../lib/adapters/memory/memory-metadata-store.ts";
 import { FencelineError, unavailable } from "../../../lib/protocol/errors.ts";
 import { bookieId, region } from "../../../lib/protocol/ids.ts";
 import { bookieKey, regionKey } from "../../../lib/protocol/items.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
-import { admitLog } from "../../../lib/protocol/placement/admit-log.ts";
-import { RegisteredRegions } from "../../../lib/protocol/placement/operate-regions.ts";
+import { admitLog } from "../../../lib/protocol/placement/admission.ts";
+import { RegisteredRegions } from "../../../lib/protocol/placement/region-operations.ts";
 import {
   Registry,
   readRegistry,
@@ -55,7 +55,7 @@ beforeEach(() => {
 describe("a process's copy", () => {
   const open = (initial = [a1]) => new Registry({ metadata: watched, clock, trace }, initial);
 
-  test("Y1: answers at once with what the process was told, then with what it read", async () => {
+  test("RG1: answers at once with what the process was told, then with what it read", async () => {
     await registerBookie(ports, a2);
     const registry = open();
     expect(names(registry)).toEqual(["a.1"]);
@@ -66,7 +66,7 @@ describe("a process's copy", () => {
     expect(queries).toEqual(["regions stale", "bookies stale"]);
   });
 
-  test("Y2: is read anew when the refresh interval has passed, not before, however often it is asked", async () => {
+  test("RG2: is read anew when the refresh interval has passed, not before, however often it is asked", async () => {
     const registry = open();
     await registry.load();
     queries = [];
@@ -85,7 +85,7 @@ describe("a process's copy", () => {
     expect(registry.states().regions).toEqual(new Map([["b", "draining"]]));
   });
 
-  test("Y5: a failed read keeps it, and is repeated no sooner than the refresh interval later", async () => {
+  test("RG5: a failed read keeps it, and is repeated no sooner than the refresh interval later", async () => {
     const registry = open();
     before = () => Promise.reject(unavailable("silent"));
     registry.bookies();
@@ -103,7 +103,7 @@ describe("a process's copy", () => {
     expect(names(registry)).toEqual(["b.1"]);
   });
 
-  test("Y2: while a read goes on no other one begins beside it, until it is as old itself", async () => {
+  test("RG2: while a read goes on no other one begins beside it, until it is as old itself", async () => {
     const registry = open();
     let release = () => {};
     before = () => new Promise<void>((resolve) => (release = resolve));
@@ -119,7 +119,7 @@ describe("a process's copy", () => {
     await clock.idle();
   });
 
-  test("Y4: a slow read does not undo a later one", async () => {
+  test("RG4: a slow read does not undo a later one", async () => {
     let release = () => {};
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -145,7 +145,7 @@ describe("a process's copy", () => {
     expect(names(registry)).toEqual(["b.1"]);
   });
 
-  test("Y5: many who wait for the first copy wait for one reading, and nobody once it is there", async () => {
+  test("RG5: many who wait for the first copy wait for one reading, and nobody once it is there", async () => {
     const registry = open();
     await Promise.all([registry.whenCurrent(), registry.whenCurrent(), registry.whenCurrent()]);
     expect(queries).toEqual(["regions stale", "bookies stale"]);
@@ -155,7 +155,7 @@ describe("a process's copy", () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test("Y5: a first reading that failed is begun anew by the next who waits", async () => {
+  test("RG5: a first reading that failed is begun anew by the next who waits", async () => {
     const registry = open();
     before = () => Promise.reject(unavailable("silent"));
     await Promise.all([registry.whenCurrent(), registry.whenCurrent()]);
@@ -174,7 +174,7 @@ describe("a process's copy", () => {
   ];
 
   test.each(freezes)(
-    "Y3: after the process %s, the first request waits for a newer copy",
+    "RG3: after the process %s, the first request waits for a newer copy",
     async (_, freeze) => {
       const registry = open();
       await registry.load();
@@ -186,7 +186,7 @@ describe("a process's copy", () => {
     },
   );
 
-  test("Y3: also where the process froze in the middle of a reading", async () => {
+  test("RG3: also where the process froze in the middle of a reading", async () => {
     const registry = open();
     await registry.load();
     before = () => new Promise<never>(() => {});
@@ -199,7 +199,7 @@ describe("a process's copy", () => {
     expect(registry.states().regions).toEqual(new Map([["b", "draining"]]));
   });
 
-  test("Y3: an operator's word reaches a function with one request a minute, frozen in between, with the first", async () => {
+  test("RG3: an operator's word reaches a function with one request a minute, frozen in between, with the first", async () => {
     const registry = open();
     await registry.load();
     for (const state of ["draining", "lost", "accepting"] as const) {
@@ -211,7 +211,7 @@ describe("a process's copy", () => {
     }
   });
 
-  test("Y3, Y5: a request waits a second at most, and after that none does before the refresh interval is over", async () => {
+  test("RG3, RG5: a request waits a second at most, and after that none does before the refresh interval is over", async () => {
     const registry = open();
     await registry.load();
     before = () => new Promise<never>(() => {});
@@ -228,7 +228,7 @@ describe("a process's copy", () => {
     expect(queries).toHaveLength(2);
   });
 
-  test("Y5: a reading that failed leaves the old copy in use, without a wait, for the refresh interval", async () => {
+  test("RG5: a reading that failed leaves the old copy in use, without a wait, for the refresh interval", async () => {
     const registry = open();
     await registry.load();
     before = () => Promise.reject(unavailable("silent"));

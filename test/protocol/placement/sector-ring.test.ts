@@ -1,7 +1,7 @@
 /** The order of regions around the ring (SR1 to SR3). */
 import { expect, test } from "vitest";
-import { waterFill } from "../../../lib/protocol/placement/region-counts.ts";
-import { sectorRing, sectorsMax } from "../../../lib/protocol/placement/sector-ring.ts";
+import { sectorRing, sectorsMax } from "../../../lib/protocol/placement/arrange-regions.ts";
+import { waterFill } from "../../../lib/protocol/placement/ring.ts";
 import { heaviest } from "./brute-force.ts";
 
 const letters = (ring: readonly number[]) => ring.map((region) => "ABCDEFGH"[region] ?? "?").join("");

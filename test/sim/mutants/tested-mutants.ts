@@ -18,6 +18,21 @@ export const testedMutants: readonly TestedMutant[] = [
     },
   },
   {
+    name: "a-failed-append-is-a-failure",
+    breaks: "OF2: only a question that stayed without an answer is",
+    patches: [
+      {
+        in: "OwnerCalls.forward",
+        from: "this.detector.noteDoubt(owner)",
+        to: "await this.detector.countFailure(owner)",
+      },
+    ],
+    caughtBy: {
+      file: "test/scenarios/log/counted-answers.test.ts",
+      title: "OF2: an append that its owner does not answer is no failure, and makes the region doubtful",
+    },
+  },
+  {
     name: "the-check-overlooks-the-trim-point",
     breaks: "rule 25: not trimmed past this key",
     patches: [
@@ -115,9 +130,7 @@ export const testedMutants: readonly TestedMutant[] = [
   {
     name: "the-next-lifes-directory-entry-goes",
     breaks: "a deletion leaves the directory entry of the log that has the name now",
-    patches: [
-      { in: "leaveDirectory", from: "if (named !== undefined && !names(named, log)) return;", to: "" },
-    ],
+    patches: [{ in: "leaveDirectory", from: "named === undefined || named.log === log", to: "true" }],
     caughtBy: {
       file: "test/scenarios/log/deleting.test.ts",
       title:
@@ -160,7 +173,7 @@ export const testedMutants: readonly TestedMutant[] = [
 export const uncaughtMutants: readonly WrongVersion[] = [
   {
     name: "what-starts-again-goes-behind-the-waiting",
-    breaks: "A2: appends that start again stand in front of those that came later",
+    breaks: "PA4: appends that start again stand in front of those that came later",
     patches: [
       { in: "AppendQueue.restart", from: "[...again, ...this.#waiting]", to: "[...this.#waiting, ...again]" },
     ],

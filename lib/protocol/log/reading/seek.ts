@@ -6,22 +6,21 @@
  * SEK1 A strong seek asks consistently: no segment that was there before is missed. A local one may be
  *      behind.
  * SEK2 A record at or behind the place is never skipped, also if it is appended while the place is looked
- *      for: who reads on from where another read ended must not lose it. So nothing is answered by a later
- *      tail.
+ *      for: a reader that goes on from where another read ended must not lose it. So nothing is answered by a
+ *      later tail.
+ * SEK3 A tail that cannot be decided, such as that of a ledger that is being closed, is settled, as a read
+ *      does it (rule 14), and looked at again.
  */
-import { entryId, type SeqNum } from "../../ids.ts";
-import { logKey } from "../../items.ts";
+import { type EntryId, entryId, type SeqNum } from "../../ids.ts";
 import type { ReadConsistency } from "../../ledger/ledger-reader.ts";
 import type { Consistency } from "../../ports.ts";
-import { findSegment } from "../chain/find-segment.ts";
-import type { ChainItem, SegmentAt } from "../chain/segments.ts";
-import type { LogIdentity } from "../log-identity.ts";
+import { type ChainItem, findSegment, type SegmentAt } from "../chain/segments.ts";
+import { type LogIdentity, logItem } from "../log-identity.ts";
 import type { ReadPlace } from "../operations.ts";
 import type { Dlsn } from "../records/record.ts";
 import { decodeRecordSetHead } from "../records/record-set.ts";
-import { findTimestamp } from "./find-timestamp.ts";
-import { LogReader, type ReaderPorts } from "./log-reader.ts";
-import { ReadCollector } from "./read-collector.ts";
+import { type DecidedRead, findTimestamp } from "./find-entry.ts";
+import { findTail, type ReaderPorts, TailSettling } from "./log-reader.ts";
 
 /** Throws what reads throw. */
 export async function seek(
@@ -37,6 +36,7 @@ export async function seek(
 
 class Seek {
   readonly #queries: Consistency;
+  readonly #tails: TailSettling;
 
   constructor(
     private readonly ports: ReaderPorts,
@@ -44,6 +44,7 @@ class Seek {
     private readonly consistency: ReadConsistency,
   ) {
     this.#queries = consistency === "strong" ? "consistent" : "stale"; // SEK1
+    this.#tails = new TailSettling(ports, log);
   }
 
   async find(place: ReadPlace): Promise<SeqNum> {
@@ -58,8 +59,8 @@ class Seek {
   }
 
   async trimPoint(): Promise<SeqNum> {
-    const item = (await this.ports.metadata.get(logKey(this.log.log), this.#queries))?.item;
-    return item?.kind === "log" ? item.trimPoint : (0 as SeqNum);
+    const item = await logItem(this.ports.metadata, this.log.log, this.#queries);
+    return item?.trimPoint ?? (0 as SeqNum);
   }
 
   async #dlsn(dlsn: Dlsn): Promise<SeqNum> {
@@ -78,8 +79,7 @@ class Seek {
   /** Undefined: the place is of another segment, or its entry is not there. */
   async #within(item: ChainItem | undefined, { segment, entry, slot }: Dlsn): Promise<SeqNum | undefined> {
     if (item?.kind !== "segment" || item.item.number !== segment) return undefined;
-    const read = await this.#known(item).reader.read(entry, this.consistency);
-    if (read.kind === "undecided") throw read.error;
+    const read = await this.#read(item, entry);
     if (read.kind !== "entry") return undefined;
     const { firstSeqNum, count } = decodeRecordSetHead(
       read.entry.payload,
@@ -103,18 +103,15 @@ class Seek {
   }
 
   /** The segment's first record that is no older, or the place behind its last one. */
-  async #youngerIn(segment: SegmentAt, timestampMs: number): Promise<SeqNum> {
-    const place = await findTimestamp(this.#known(segment), segment.first, timestampMs, this.consistency);
-    if (place.kind === "at") return place.seqNum;
-    if (place.read.kind === "undecided") throw place.read.error;
-    return segment.first; // deleted meanwhile: below the trim point
+  #youngerIn(segment: SegmentAt, timestampMs: number): Promise<SeqNum> {
+    const read = (entry: EntryId) => this.#read(segment, entry);
+    return findTimestamp(this.#known(segment), segment.first, timestampMs, read);
   }
 
   /** Whether the segment's first entry is older. One that holds nothing counts as young. */
   async #startsBefore(item: ChainItem, isLast: boolean, timestampMs: number): Promise<boolean> {
     if (item.kind === "end") return false;
-    const read = await this.#known(item).reader.read(entryId(0), this.consistency);
-    if (read.kind === "undecided") throw read.error;
+    const read = await this.#read(item, entryId(0));
     // A DELETED ledger was trimmed away, or as the last never held anything (rule 28).
     if (read.kind === "deleted" || read.kind === "missing") return !isLast;
     if (read.kind !== "entry") return false;
@@ -122,17 +119,23 @@ class Seek {
     return decodeRecordSetHead(read.entry.payload, name).firstTimestampMs < timestampMs;
   }
 
+  /** SEK3 */
+  async #read(segment: SegmentAt, entry: EntryId): Promise<DecidedRead> {
+    const { reader } = this.#known(segment);
+    while (true) {
+      const read = await reader.read(entry, this.consistency);
+      if (read.kind !== "undecided") return read;
+      if (entry <= reader.confirmed || this.consistency === "local") throw read.error;
+      await this.#tails.settle(segment, read.error);
+    }
+  }
+
   #segment(isBefore: Parameters<typeof findSegment>[3]) {
     return findSegment(this.ports.metadata, this.log.log, this.#queries, isBefore);
   }
 
   async #tail(): Promise<SeqNum> {
-    const goal = {
-      consistency: this.consistency,
-      collector: ReadCollector.ofNothing(),
-      begin: "last",
-    } as const;
-    return (await new LogReader(this.ports, this.log, goal).run()).tail;
+    return (await findTail(this.ports, this.log, this.consistency)).tail;
   }
 
   #known({ item }: SegmentAt) {
