@@ -1,4 +1,4 @@
-/** Where an answer leads: what of it another operation takes, so that generated clients and tests follow it. */
+/** Where an answer leads: what of it another operation takes, for generated clients and tests to follow. */
 
 /** A link of OpenAPI; its texts are runtime expressions, or what is to be sent. */
 export interface Link {
