@@ -8,7 +8,7 @@ import { headerPair, position, seqNum } from "./wire.ts";
 export const recordInput = component("RecordInput", () =>
   z.strictObject({
     body: noted(z.string({ error: "must be a string: text, or base 64 with Log-Format: base64" }), {
-      description: `A record has at most ${limits.batchBytesMax} metered bytes: 8, 2 per header, and its own.`,
+      description: `A record has at most ${limits.batchBytesMax} metered bytes: 8, 2 a header, its own.`,
     }),
     headers: z.optional(
       noted(z.array(headerPair()), {
@@ -19,8 +19,8 @@ export const recordInput = component("RecordInput", () =>
     timestamp: z.optional(
       noted(z.int().check(z.minimum(0)), {
         description:
-          `Wall time in ms, at most ${limits.timestampAheadMaxMs} ms ahead of the server's clock (400); the ` +
-          "time of arrival if absent.",
+          `Wall time in ms, at most ${limits.timestampAheadMaxMs} ms ahead of the server's clock ` +
+          "(400); the time of arrival if absent.",
       }),
     ),
   }),

@@ -38,8 +38,8 @@ const appendRecords = route({
       match_seq_num: z.optional(
         noted(wire.seqNumText(), {
           description:
-            "With a body that is not JSON: append only if its first record gets this seq_num. With JSON it is " +
-            "refused (400), being a member of the body there.",
+            "With a body that is not JSON: append only if its first record gets this seq_num. With JSON it " +
+            "is refused (400), being a member of the body there.",
         }),
       ),
     }),
@@ -85,7 +85,9 @@ function readQuery() {
     ),
     bytes: z.optional(
       noted(wire.wholeNumber(1, limits.readBytesMax), {
-        description: `Metered bytes, at most; ${limits.readBytesMax} if absent. One record is returned whatever its size.`,
+        description:
+          `Metered bytes, at most; ${limits.readBytesMax} if absent. One record is returned ` +
+          "whatever its size.",
         default: limits.readBytesMax,
       }),
     ),

@@ -61,8 +61,8 @@ const logFormatHeader = () =>
   z.optional(
     noted(logFormat(), {
       description:
-        "How record bytes stand in JSON: as text, or as base 64 with padding, whose unused bits are 0. Bodies " +
-        "that are not JSON are bytes, whatever it says.",
+        "How record bytes stand in JSON: as text, or as base 64 with padding, whose unused bits are 0. " +
+        "Bodies that are not JSON are bytes, whatever it says.",
       default: "utf8",
     }),
   );

@@ -58,8 +58,8 @@ export const dlsnText = once(() =>
     z.string().check(
       z.regex(new RegExp(DLSN_PATTERN), {
         error:
-          "is no DLSN; it has the form 0000000000000001-0000000000000000-00000 (segment from 1, entry, slot); " +
-          "use one that an append or a read returned",
+          "is no DLSN; it has the form 0000000000000001-0000000000000000-00000 (segment from 1, entry, " +
+          "slot); use one that an append or a read returned",
       }),
     ),
     { pattern: DLSN_PATTERN },
@@ -97,8 +97,9 @@ export const readAnswer = component("ReadAnswer", () =>
     }),
     up_to_date: noted(z.boolean(), {
       description:
-        "True: nothing was at `tail` while this read ran. False: `tail` is a lower bound. A page that count or " +
-        "bytes cut did not look further, so that it is false there, also where `next` equals `tail`: read on.",
+        "True: nothing was at `tail` while this read ran. False: `tail` is a lower bound. A page that " +
+        "count or bytes cut did not look further, so that it is false there, also where `next` equals `tail`: " +
+        "read on.",
     }),
     sealed: sealed(),
   }),
@@ -142,8 +143,8 @@ export const replication = component(
       ),
   {
     description:
-      `${SIZES_ORDER}. A creation is refused (400) if the bookies that there are cannot hold such a log, or ` +
-      "if the loss of a region could hide what was acknowledged.",
+      `${SIZES_ORDER}. A creation is refused (400) if the bookies that there are cannot hold such a log, ` +
+      "or if the loss of a region could hide what was acknowledged.",
   },
 );
 
