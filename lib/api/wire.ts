@@ -98,7 +98,7 @@ export const readAnswer = component("ReadAnswer", () =>
     up_to_date: noted(z.boolean(), {
       description:
         "True: nothing was at `tail` while this read ran. False: `tail` is a lower bound. A page that " +
-        "count or bytes cut did not look further, so that it is false there, also where `next` equals `tail`: " +
+        "count or bytes cut did not look further, so it is false there, even where `next` equals `tail`: " +
         "read on.",
     }),
     sealed: sealed(),
