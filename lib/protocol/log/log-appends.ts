@@ -136,7 +136,7 @@ export class LogAppends implements AppendOperations {
    * answered, the leases are released, and what owners answered is told to the region's other processes.
    */
   async release(): Promise<void> {
-    await Promise.all([this.#router.release(), this.#router.elsewhere?.calls.flush()]);
+    await Promise.all([this.#router.release(), this.#router.elsewhere?.calls.detector.flush()]);
   }
 
   /** The same for logs that nobody appended to in so long a time: for a process that goes on. */
