@@ -78,7 +78,7 @@ export class OwnerTransfer {
     for (let attempt = 1; !deadline.isOver; attempt++) {
       const now = await ownershipOf(this.ports, log);
       if (now.owner === to) return now; // OT1
-      this.calls.noteOwner(log.log, now.owner);
+      this.calls.detector.noteOwner(log.log, now.owner);
       try {
         await this.#step(log, writer, now, { to, deadline });
         continue;
