@@ -2,14 +2,14 @@
  * What the processes of a region are composed of: the one place that puts the parts of the protocol together.
  * A composition root hands over the ports of its world, and serves what comes back.
  */
-import { boundedMetadata } from "./bounded-metadata.ts";
+
 import { LogAppends } from "./log/log-appends.ts";
 import type { LogPorts, Settler } from "./log/log-ports.ts";
 import { LogReads } from "./log/log-reads.ts";
 import type { ReadOperations } from "./log/operations.ts";
 import { Auditor } from "./log/upkeep/audit.ts";
 import type { BookieAddress } from "./place.ts";
-import { type AskAdmission, admitLog } from "./placement/admission.ts";
+import type { AskAdmission } from "./placement/admission.ts";
 import type { Placement } from "./placement/placement.ts";
 import { regionAware } from "./placement/region-aware.ts";
 import type { RegionOperations } from "./placement/region-operations.ts";
@@ -18,6 +18,7 @@ import { Registry } from "./placement/registry.ts";
 import type { Topology } from "./ports.ts";
 import { BookieHealths } from "./reads/bookie-health.ts";
 import { ReadPolicy } from "./reads/read-policy.ts";
+import { boundedMetadata } from "./update-item.ts";
 
 /** What only the world can give to a process of a region. `metadata` may hang: its calls are bounded here. */
 export interface ProcessWorld extends Omit<LogPorts, "topology" | "placement" | "reads" | "health"> {
@@ -68,7 +69,7 @@ export interface ComposedRegion {
 
 /** What a region does, on warm writers and caches of its own. A process serves all of it or a part. */
 export function composeRegion(ports: LogPorts, fields: RegionFields = {}): ComposedRegion {
-  const append = new LogAppends(ports, fields.askAdmission ?? admitLog);
+  const append = new LogAppends(ports, fields.askAdmission);
   const { settler = (own): Settler => ({ settle: (_, log) => own.settle(log) }) } = fields;
   return {
     append,

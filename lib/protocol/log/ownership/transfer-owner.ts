@@ -7,31 +7,32 @@
  *        │ elsewhere ──> the owner is asked to hand over
  *        └─ nobody, silent, given up, cannot own ──> the target takes over
  *
- * K1 What ends a transfer is what the last segment says, read consistently; everything else may be repeated.
- * K2 While this process hands a log over, its own appends to it wait; then they follow the log. So it begins
- *    only when the target has just said that it can own: nothing waits for a region that is silent.
- * K3 A process that froze on the way releases nothing and has no region elected when it thaws: what it was
- *    asked to do, or had found out, may be long over.
+ * OT1 What ends a transfer is what the last segment says, read consistently; everything else may be
+ *     repeated.
+ * OT2 While this process hands a log over, its own appends to it wait; then they follow the log. So it
+ *     begins only when the target has just said that it can own: nothing waits for a region that is silent.
+ * OT3 A process that froze on the way releases nothing and has no region elected when it thaws: what it was
+ *     asked to do, or had found out, may be long over.
  *
  * Of a hand-over, which may run twice, and in several processes at once:
  *
- * H1 The lease stays with the leaver until the election is over, so that no other process of its region opens
- *    a segment meanwhile. If one does all the same, or the election fails, the log stays where it is. Before,
- *    the ledger is closed cleanly (rule 9).
- * H2 The next owner releases its lease cleanly: its first append goes on in the fresh ledger.
+ * OT4 The lease stays with the leaver until the election is over, so that no other process of its region
+ *     opens a segment meanwhile. If one does all the same, or the election fails, the log stays where it is.
+ *     Before, the ledger is closed cleanly (rule 9).
+ * OT5 The next owner releases its lease cleanly: its first append goes on in the fresh ledger.
  */
 import type { Clock } from "../../clock.ts";
 import { Age, Deadline } from "../../deadline.ts";
-import { FencelineError } from "../../errors.ts";
+import { FencelineError, notReady } from "../../errors.ts";
 import type { LogIncarnation, Region } from "../../ids.ts";
 import { LedgerWriter } from "../../ledger/ledger-writer.ts";
 import { limits } from "../../limits.ts";
 import { checkRegion, knownRegions } from "../../placement/known-region.ts";
-import { backoff, pause, within } from "../../waiting.ts";
+import { backoff, pause, withTimeout } from "../../waiting.ts";
 import { ownerSilent } from "../appending/append-errors.ts";
 import type { LogWriter } from "../appending/log-writer.ts";
 import { ownershipOf } from "../chain/segments.ts";
-import { WriterTenure } from "../lease/writer-tenure.ts";
+import { WriterLease } from "../lease/writer-lease.ts";
 import type { LogIdentity } from "../log-identity.ts";
 import type { LogPorts, OwnerAnswer, OwnerRequest, TakeOverRequest } from "../log-ports.ts";
 import { notOwnedHere } from "../opening/not-the-writer.ts";
@@ -50,15 +51,8 @@ import { ownerLimits } from "./owner-limits.ts";
 
 /** How long a log may take to change its owner, from the arrival of the request on. */
 export function transferDeadline(clock: Clock, logName: string): Deadline {
-  return new Deadline(
-    clock,
-    ownerLimits.transferTimeoutMs,
-    () =>
-      new FencelineError("not_ready", {
-        message: `log ${logName}: handing it over took too long; the log stays with its owner; try again`,
-        details: { phase: "transferring" },
-      }),
-  );
+  const message = `log ${logName}: handing it over took too long; the log stays with its owner; try again`;
+  return new Deadline(clock, ownerLimits.transferTimeoutMs, () => notReady(message, "transferring"));
 }
 
 /** Where a log goes, and until when. */
@@ -83,8 +77,8 @@ export class OwnerTransfer {
     let reason: unknown;
     for (let attempt = 1; !deadline.isOver; attempt++) {
       const now = await ownershipOf(this.ports, log);
-      if (now.owner === to) return now; // K1
-      this.calls.noteOwner(log.log, now.owner);
+      if (now.owner === to) return now; // OT1
+      this.calls.detector.noteOwner(log.log, now.owner);
       try {
         await this.#step(log, writer, now, { to, deadline });
         continue;
@@ -94,12 +88,8 @@ export class OwnerTransfer {
       }
       await backoff(this.ports, Math.min(attempt, 4));
     }
-    throw new FencelineError("not_ready", {
-      message: `log ${log.name}: region ${to} did not become its owner in time; ask who owns it, try again`,
-      sideEffects: "possible",
-      details: { phase: "transferring" },
-      cause: reason,
-    });
+    const story = `region ${to} did not become its owner in time; ask who owns it, try again`;
+    throw notReady(`log ${log.name}: ${story}`, "transferring", { sideEffects: "possible", cause: reason });
   }
 
   /**
@@ -114,24 +104,18 @@ export class OwnerTransfer {
     for (const other of knownRegions(topology)) {
       if (other === region || !isAccepting(this.ports, other)) continue;
       if ((await this.calls.canOwn(log.log, other).catch(() => undefined)) !== true) continue;
-      const left = this.#leaveTo(log, writer, { to: other, deadline });
-      const moved = await left.then(
-        () => true,
-        () => false,
-      );
-      if (moved) return true;
+      const left = await this.#leaveTo(log, writer, { to: other, deadline }).catch(() => undefined);
+      if (left !== undefined) return true;
     }
     return false;
   }
 
-  /** The owner's part, here. Throws `not_ready` before anything is released if `to` cannot own now (K2). */
+  /** The owner's part, here. Throws `not_ready` before anything is released if `to` cannot own now (OT2). */
   async handOver(log: LogIdentity, writer: LogWriter, to: Region, deadline: Deadline): Promise<Ownership> {
     const canOwn = to === this.ports.region || (await this.calls.canOwn(log.log, to)) === true;
     if (canOwn) return await this.#leaveTo(log, writer, { to, deadline });
-    throw new FencelineError("not_ready", {
-      message: `log ${log.name}: region ${to} does not say that it can own now; the log stays; try again`,
-      details: { phase: "transferring" },
-    });
+    const story = `region ${to} does not say that it can own now; the log stays; try again`;
+    throw notReady(`log ${log.name}: ${story}`, "transferring");
   }
 
   async #leaveTo(log: LogIdentity, writer: LogWriter, move: Move): Promise<Ownership> {
@@ -143,8 +127,8 @@ export class OwnerTransfer {
     const { ports } = this;
     const elect = async () => {
       const now = await ownershipOf(ports, log);
-      deadline.check(); // K3
-      return now.owner === ports.region ? await this.#elect(log, now, { to, deadline }) : now; // K1
+      deadline.check(); // OT3
+      return now.owner === ports.region ? await this.#elect(log, now, { to, deadline }) : now; // OT1
     };
     deadline.check();
     await this.#releaseLease(log, writer);
@@ -152,7 +136,7 @@ export class OwnerTransfer {
   }
 
   /**
-   * What came before is answered under the lease, and then that is released: new appends wait (K2), so this
+   * What came before is answered under the lease, and then that is released: new appends wait (OT2), so this
    * ends. If it does not end in time the lease stays, and no attempt to release it goes on.
    */
   async #releaseLease({ name }: LogIdentity, writer: LogWriter): Promise<void> {
@@ -160,7 +144,9 @@ export class OwnerTransfer {
     const deadline = new Deadline(clock, limits.leaseWaitMs, () => stillWriting(name));
     do {
       for (; !writer.isIdle; await pause(clock, limits.leasePollMs)) deadline.check();
-      await within(clock, limits.leaseWaitMs, `releasing the lease of log ${name}`, () => writer.release());
+      await withTimeout(clock, limits.leaseWaitMs, `releasing the lease of log ${name}`, () =>
+        writer.release(),
+      );
     } while (!writer.isIdle);
   }
 
@@ -201,7 +187,7 @@ export class OwnerTransfer {
   #checkTarget(to: Region): void {
     checkRegion(this.ports.topology, to);
     if (isAccepting(this.ports, to)) return;
-    throw new FencelineError("invalid_request", {
+    throw new FencelineError("region_not_accepting", {
       message: `region ${to} is not accepting, so it takes no logs; accept it first, or name another one`,
     });
   }
@@ -215,10 +201,8 @@ export class OwnerTransfer {
 }
 
 function stillWriting(logName: string): FencelineError {
-  return new FencelineError("not_ready", {
-    message: `log ${logName}: appends under way take too long; the log stays with its owner; try again`,
-    details: { phase: "transferring" },
-  });
+  const story = "appends under way take too long; the log stays with its owner";
+  return notReady(`log ${logName}: ${story}; try again`, "transferring");
 }
 
 function checkDone(answer: OwnerAnswer): Ownership | undefined {
@@ -236,18 +220,20 @@ async function handOver(
   log: LogIdentity,
   elect: () => Promise<Ownership>,
 ): Promise<Ownership> {
-  const lease = new WriterTenure(ports, log);
-  if ((await lease.enter()) !== undefined) return await elect();
+  const lease = new WriterLease(ports, log);
+  const barred = await lease.enter();
+  if (barred?.kind === "held") throw barred.error;
+  if (barred !== undefined) return await elect();
   try {
     const left = await lease.resume();
     if (left !== undefined) await closeCleanly(ports, left, lease);
-    return await elect(); // H1
+    return await elect(); // OT4
   } finally {
     await lease.release();
   }
 }
 
-async function closeCleanly(ports: LogPorts, left: OpenedSegment, lease: WriterTenure): Promise<void> {
+async function closeCleanly(ports: LogPorts, left: OpenedSegment, lease: WriterLease): Promise<void> {
   try {
     await new LedgerWriter(ports, left.ledger, lease.startOf(left)).close();
   } catch (error) {
@@ -264,7 +250,7 @@ export async function takeOver(
   log: LogIdentity,
   permit: TakeoverPermit | undefined,
 ): Promise<Ownership> {
-  const lease = new WriterTenure(ports, log);
+  const lease = new WriterLease(ports, log);
   const barred = await lease.enter();
   if (barred !== undefined) throw barred.error;
   let left: OpenedSegment | undefined;
@@ -280,6 +266,6 @@ export async function takeOver(
     left = opening.segment;
     return { owner: ports.region, epoch: left.item.number };
   } finally {
-    await lease.release({ left: left === undefined ? undefined : leftUntouched(left) }); // H2
+    await lease.release(left === undefined ? undefined : leftUntouched(left)); // OT5
   }
 }
