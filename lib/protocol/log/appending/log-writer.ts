@@ -23,7 +23,7 @@ import { FencelineError } from "../../errors.ts";
 import type { BookieId } from "../../ids.ts";
 import { limits } from "../../limits.ts";
 import { backoff, pause, Signal } from "../../waiting.ts";
-import { WriterTenure } from "../lease/writer-tenure.ts";
+import { WriterLease } from "../lease/writer-lease.ts";
 import type { LogIdentity } from "../log-identity.ts";
 import { type AppendAnswer, failed, type LogPorts } from "../log-ports.ts";
 import { leaseLost, notOwner } from "../opening/not-the-writer.ts";
@@ -59,7 +59,7 @@ type WriterState =
 
 export class LogWriter {
   readonly #queue: AppendQueue;
-  readonly #lease: WriterTenure;
+  readonly #lease: WriterLease;
   readonly #sealed: SealedRefusals;
   /** An append came, the segment changed, or the release of the lease is wanted. */
   readonly #changed = new Signal();
@@ -73,7 +73,7 @@ export class LogWriter {
     readonly log: LogIdentity,
   ) {
     this.#queue = new AppendQueue(log.name);
-    this.#lease = new WriterTenure(ports, log);
+    this.#lease = new WriterLease(ports, log);
     this.#sealed = new SealedRefusals(ports, log);
     void this.#run();
   }
@@ -250,6 +250,7 @@ export class LogWriter {
         if (permit !== undefined && isContest) await this.#lease.recordContest(permit.from);
         if (opening.kind === "opened") return this.#use(opening.segment);
         if (opening.kind === "sealed") await this.#sealed.refuse(appends, opening.tail);
+        else if (opening.kind === "held") for (const append of appends) append.fail(opening.error);
         else for (const append of appends) append.answer(opening);
         break;
       } catch (error) {
@@ -270,8 +271,8 @@ export class LogWriter {
     await this.#answered(full);
     if (full.failure !== undefined) return { kind: "deciding", segment: full };
     const avoid = full.writer.suspects;
-    const roll = (request: OpenRequest) =>
-      rollSegment(this.ports, this.log, full.opened, full.writer, request);
+    const last = { ...full.opened, producers: full.producers };
+    const roll = (request: OpenRequest) => rollSegment(this.ports, this.log, last, full.writer, request);
     try {
       const opening = await this.#bounded("rolling", { avoid, permit: undefined }, roll);
       if (opening.kind === "opened") return this.#use(opening.segment);
@@ -310,8 +311,8 @@ export class LogWriter {
   async #release(segment: ActiveSegment | undefined): Promise<WriterState> {
     if (segment !== undefined) await this.#answered(segment);
     if (segment?.failure !== undefined) return { kind: "deciding", segment };
-    const { suspects } = segment?.writer ?? {};
-    await this.#lease.release({ left: segment?.leave(), ...(suspects === undefined ? {} : { suspects }) });
+    const suspects = segment?.writer.suspects;
+    await this.#lease.release(segment?.leave(), suspects);
     this.#released.wake();
     // Processes that wait for the lease look for it meanwhile.
     if (!this.#queue.isEmpty) await pause(this.ports.clock, limits.leaseYieldMs);

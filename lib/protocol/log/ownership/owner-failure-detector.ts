@@ -34,8 +34,8 @@ import type { Version } from "../../items.ts";
 import type { OwnerFailures } from "../../lease.ts";
 import { limits } from "../../limits.ts";
 import type { WriteAnswer } from "../../ports.ts";
-import { within } from "../../waiting.ts";
-import { contestWith, isLeftAlone } from "../lease/writer-lease.ts";
+import { withTimeout } from "../../waiting.ts";
+import { contestWith, isLeftAlone } from "../lease/lease-steps.ts";
 import type { LogPorts } from "../log-ports.ts";
 
 /** What this process knows of a region. */
@@ -215,7 +215,7 @@ export class OwnerFailureDetector {
   }
 
   #inTime<T>(what: string, call: () => Promise<T>): Promise<T> {
-    return within(this.ports.clock, limits.leaseCallTimeoutMs, `lease table ${what}`, call);
+    return withTimeout(this.ports.clock, limits.leaseCallTimeoutMs, `lease table ${what}`, call);
   }
 }
 
