@@ -7,7 +7,7 @@ import type { ComposedRegion } from "../protocol/compose-region.ts";
 import type { LogAppends } from "../protocol/log/log-appends.ts";
 import type { AppendOperations, ReadOperations } from "../protocol/log/operations.ts";
 import type { RegionOperations } from "../protocol/placement/region-operations.ts";
-import { within } from "../protocol/waiting.ts";
+import { withTimeout } from "../protocol/waiting.ts";
 import { LoopbackServer } from "./loopback-server.ts";
 import { RegionAudits } from "./region-audits.ts";
 import type { Manner, RegionSwitch } from "./region-switch.ts";
@@ -110,7 +110,7 @@ export class LocalRegion {
   async close(): Promise<void> {
     this.#audits?.close();
     await this.#server?.close();
-    await within(this.#clock, RELEASE_WAIT_MS, "release", () => this.#functions.append.release()).catch(
+    await withTimeout(this.#clock, RELEASE_WAIT_MS, "release", () => this.#functions.append.release()).catch(
       () => {}, // the leases expire
     );
   }

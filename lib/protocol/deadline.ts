@@ -10,9 +10,23 @@
  */
 
 import type { Clock } from "./clock.ts";
-import { agesMs, type Moment, momentNow } from "./moment.ts";
 
 export type Clocks = Pick<Clock, "nowMs" | "monotonicMs">;
+
+/** A point in time by both clocks of one process. */
+interface Moment {
+  readonly wallMs: number;
+  readonly monotonicMs: number;
+}
+
+export function momentNow(clock: Clocks): Moment {
+  return { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
+}
+
+/** What passed since then by the wall clock and by the monotonic one; below 0 if that jumped back. */
+export function agesMs(clock: Clocks, { wallMs, monotonicMs }: Moment): readonly [number, number] {
+  return [clock.nowMs() - wallMs, clock.monotonicMs() - monotonicMs];
+}
 
 /** How long ago something was noted, such as a copy that was read or an answer that came. Never changes. */
 export class Age {

@@ -9,7 +9,7 @@ import type { LedgerMetadata } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import { type AskAdmission, admitLog } from "../placement/admission.ts";
 import { checkRegion } from "../placement/known-region.ts";
-import { within } from "../waiting.ts";
+import { withTimeout } from "../waiting.ts";
 import { appendDeadline } from "./appending/pending-appends.ts";
 import { createLog, describe, preferRegion } from "./catalogue/create-log.ts";
 import { type Ask, askInTime, LogNames } from "./catalogue/log-names.ts";
@@ -177,7 +177,9 @@ export class LogAppends implements AppendOperations {
   /** What takes longer goes on, and may yet come to pass, for the log that was found in time and no other. */
   #inTime<T>(what: string, operation: (ask: Ask) => Promise<T>): Promise<T> {
     const ask = this.#askInTime(what);
-    return within(this.ports.clock, limits.appendDeadlineMs, what, () => this.#begin(() => operation(ask)));
+    return withTimeout(this.ports.clock, limits.appendDeadlineMs, what, () =>
+      this.#begin(() => operation(ask)),
+    );
   }
 
   #askInTime(what: string): Ask {

@@ -1,7 +1,7 @@
 /** Which log an operation is about, one life of a name, and the item of that life. */
 import { FencelineError } from "../errors.ts";
 import { type LogItem, logKey } from "../items.ts";
-import type { Consistency, MetadataStore } from "../ports.ts";
+import type { MetadataConsistency, MetadataStore } from "../ports.ts";
 import { changeItem, readItem, type UpdatePorts } from "../update-item.ts";
 
 /** What of a log never changes. */
@@ -18,7 +18,7 @@ export function logNotFound(log: Pick<LogItem, "name">): FencelineError {
 export function logItem(
   metadata: MetadataStore,
   log: LogItem["incarnation"],
-  consistency?: Consistency,
+  consistency?: MetadataConsistency,
 ): Promise<LogItem | undefined> {
   return readItem(metadata, logKey(log), "log", consistency);
 }

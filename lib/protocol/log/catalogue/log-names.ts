@@ -9,7 +9,7 @@ import { FencelineError, hasCode, unavailable } from "../../errors.ts";
 import type { LogName } from "../../ids.ts";
 import { DIRECTORY_SHARDS, directoryPartition, type LogItem, logNameKey } from "../../items.ts";
 import { limits } from "../../limits.ts";
-import type { Consistency, MetadataStore } from "../../ports.ts";
+import type { MetadataConsistency, MetadataStore } from "../../ports.ts";
 import { readItem } from "../../update-item.ts";
 import { type LogRef, logItem, logNotFound } from "../log-ref.ts";
 import type { ListLogsRequest, LogPage } from "../operations.ts";
@@ -69,7 +69,7 @@ export class LogNames {
     return { lookUp: again, log: await again };
   }
 
-  #lookUp(name: LogName, consistency: Consistency): Promise<LogRef> {
+  #lookUp(name: LogName, consistency: MetadataConsistency): Promise<LogRef> {
     const found = findLog(this.metadata, name, consistency);
     const lookUp = found.then(({ incarnation, config }) => ({ name, incarnation, config }));
     this.#known.delete(name);
@@ -90,7 +90,7 @@ export class LogNames {
 export async function findLog(
   metadata: MetadataStore,
   name: LogName,
-  consistency: Consistency = "stale",
+  consistency: MetadataConsistency = "stale",
 ): Promise<LogItem> {
   const log = await namedLog(metadata, name, consistency);
   if (log?.state === "active") return log;
@@ -102,7 +102,7 @@ export async function findLog(
 export async function namedLog(
   metadata: MetadataStore,
   name: LogName,
-  consistency: Consistency = "consistent",
+  consistency: MetadataConsistency = "consistent",
 ): Promise<LogItem | undefined> {
   try {
     const named = await readItem(metadata, logNameKey(name), "log-name", consistency);

@@ -11,7 +11,7 @@ import { Age, type Deadline } from "../../deadline.ts";
 import { CallDenied, unavailable } from "../../errors.ts";
 import type { LogIncarnation, Region } from "../../ids.ts";
 import { limits } from "../../limits.ts";
-import { pause, within } from "../../waiting.ts";
+import { pause, withTimeout } from "../../waiting.ts";
 import type { ForwardAnswer, LogPorts, OwnerAnswer, OwnerRequest, RegionAppends } from "../log-ports.ts";
 import type { LogRef } from "../log-ref.ts";
 import type { AppendRequest } from "../operations.ts";
@@ -34,17 +34,8 @@ export class OwnerCalls {
   constructor(
     private readonly ports: LogPorts,
     private readonly regions: RegionAppends,
-    private readonly detector: OwnerFailureDetector,
+    readonly detector: OwnerFailureDetector,
   ) {}
-
-  noteOwner(log: LogIncarnation, owner: Region | undefined): void {
-    this.detector.noteOwner(log, owner);
-  }
-
-  /** A takeover from it found that it has opened a segment meanwhile. Never throws. */
-  contested(log: LogIncarnation, owner: Region): Promise<void> {
-    return this.detector.contested(log, owner);
-  }
 
   /** Operators say that it is draining or lost, and that `by` is not. */
   isGivenUp(owner: Region, by: Region = this.ports.region): boolean {
@@ -72,7 +63,12 @@ export class OwnerCalls {
     this.#probes.set(owner, probe);
     try {
       const { ownerAskTimeoutMs } = limits;
-      const canOwn = await within(this.ports.clock, ownerAskTimeoutMs, `asking ${owner}`, () => probe.answer);
+      const canOwn = await withTimeout(
+        this.ports.clock,
+        ownerAskTimeoutMs,
+        `asking ${owner}`,
+        () => probe.answer,
+      );
       return isStale(probe) ? undefined : canOwn;
     } catch (error) {
       if (error instanceof CallDenied) throw error;
@@ -144,14 +140,14 @@ export class OwnerCalls {
   #answerOf<T>(region: Region, timeoutMs: number, what: string, call: () => Promise<T>): Promise<T> {
     const { clock } = this.ports;
     const sent = new Age(clock);
-    return within(clock, timeoutMs, what, async () => {
+    return withTimeout(clock, timeoutMs, what, async () => {
       const answer = await call();
       if (sent.isWithin(limits.appendDeadlineMs)) this.detector.noteAnswer(region);
       return answer;
     });
   }
 
-  /** Rejects once the owner counts as silent, or nobody waits any more. */
+  /** Rejects once the owner counts as silent, or the call is cancelled. */
   async #fallsSilent(
     log: LogIncarnation,
     owner: Region,
@@ -169,11 +165,6 @@ export class OwnerCalls {
       }
       delayMs = canOwn === undefined ? limits.ownerRetryPauseMs : limits.ownerAskTimeoutMs;
     }
-  }
-
-  /** Resolves once the region's other processes can know what was answered. */
-  flush(): Promise<void> {
-    return this.detector.flush();
   }
 }
 

@@ -28,7 +28,7 @@ import type { LogIncarnation, Region } from "../../ids.ts";
 import { LedgerWriter } from "../../ledger/ledger-writer.ts";
 import { limits } from "../../limits.ts";
 import { checkRegion, knownRegions } from "../../placement/known-region.ts";
-import { backoff, pause, within } from "../../waiting.ts";
+import { backoff, pause, withTimeout } from "../../waiting.ts";
 import { ownerSilent } from "../appending/append-errors.ts";
 import type { LogWriter } from "../appending/log-writer.ts";
 import { ownershipOf } from "../chain/segments.ts";
@@ -78,7 +78,7 @@ export class OwnerTransfer {
     for (let attempt = 1; !deadline.isOver; attempt++) {
       const now = await ownershipOf(this.ports, log);
       if (now.owner === to) return now; // OT1
-      this.calls.noteOwner(log.incarnation, now.owner);
+      this.calls.detector.noteOwner(log.incarnation, now.owner);
       try {
         await this.#step(log, writer, now, { to, deadline });
         continue;
@@ -144,7 +144,9 @@ export class OwnerTransfer {
     const deadline = new Deadline(clock, limits.leaseWaitMs, () => stillWriting(name));
     do {
       for (; !writer.isIdle; await pause(clock, limits.leasePollMs)) deadline.check();
-      await within(clock, limits.leaseWaitMs, `releasing the lease of log ${name}`, () => writer.release());
+      await withTimeout(clock, limits.leaseWaitMs, `releasing the lease of log ${name}`, () =>
+        writer.release(),
+      );
     } while (!writer.isIdle);
   }
 
@@ -181,7 +183,7 @@ export class OwnerTransfer {
   #checkTarget(to: Region): void {
     checkRegion(this.ports.topology, to);
     if (isAccepting(this.ports, to)) return;
-    throw new FencelineError("invalid_request", {
+    throw new FencelineError("region_not_accepting", {
       message: `region ${to} is not accepting, so it takes no logs; accept it first, or name another one`,
     });
   }

@@ -16,7 +16,7 @@ import type { LedgerId, SeqNum } from "../../ids.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import type { ReadConsistency } from "../../ledger/ledger-reader.ts";
 import { limits } from "../../limits.ts";
-import type { Consistency } from "../../ports.ts";
+import type { MetadataConsistency } from "../../ports.ts";
 import { ReadCounters } from "../../reads/read-counters.ts";
 import { backoff } from "../../waiting.ts";
 import {
@@ -288,7 +288,7 @@ class LogReader {
   }
 
   /** LRD2: a read that had to begin again trusts no stale answer any more. */
-  get #queries(): Consistency {
+  get #queries(): MetadataConsistency {
     return this.#restarts > 0 ? "consistent" : "stale";
   }
 

@@ -13,7 +13,7 @@
  */
 import { type EntryId, entryId, type SeqNum } from "../../ids.ts";
 import type { ReadConsistency } from "../../ledger/ledger-reader.ts";
-import type { Consistency } from "../../ports.ts";
+import type { MetadataConsistency } from "../../ports.ts";
 import { type ChainItem, findSegment, type SegmentAt } from "../chain/segments.ts";
 import { type LogRef, logItem } from "../log-ref.ts";
 import type { ReadPlace } from "../operations.ts";
@@ -35,7 +35,7 @@ export async function seek(
 }
 
 class Seek {
-  readonly #queries: Consistency;
+  readonly #queries: MetadataConsistency;
   readonly #tails: TailSettling;
 
   constructor(
