@@ -35,7 +35,7 @@ export async function exchange<T>(options: ExchangeOptions, request: RequestFiel
   if (isProblem(json)) throw new ProblemError(json, retryAfterMs);
   const isAnswer = status < 300 || status === request.answers;
   if (isAnswer && json !== undefined) return { status, json: json as T, owner };
-  throw foreignAnswer(options.endpoint, { status, type, effects, retryAfterMs, location });
+  throw foreignAnswer(options.asked ?? options.endpoint, { status, type, effects, retryAfterMs, location });
 }
 
 /** One of ours: others answer with problem documents, too. */

@@ -311,8 +311,8 @@ export class LogWriter {
   async #release(segment: ActiveSegment | undefined): Promise<WriterState> {
     if (segment !== undefined) await this.#answered(segment);
     if (segment?.failure !== undefined) return { kind: "deciding", segment };
-    const { suspects } = segment?.writer ?? {};
-    await this.#lease.release({ left: segment?.leave(), ...(suspects === undefined ? {} : { suspects }) });
+    const suspects = segment?.writer.suspects;
+    await this.#lease.release(segment?.leave(), suspects);
     this.#released.wake();
     // Processes that wait for the lease look for it meanwhile.
     if (!this.#queue.isEmpty) await pause(this.ports.clock, limits.leaseYieldMs);

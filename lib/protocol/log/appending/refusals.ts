@@ -104,17 +104,14 @@ export class SealedRefusals {
     if (refusal?.kind === "lasting") return append.fail(refusal.error);
     const isCertain = tail === 0 || this.#producers.rulesOut(sender);
     if (!isCertain) return append.fail(notRemembered(sealed, sender));
-    append.answer({ kind: "failed", error: notRecorded(sealed), ruledOut: true });
+    const error = sealedWith(sealed, "this batch is not in it", "not_recorded");
+    append.answer({ kind: "failed", error, ruledOut: true });
   }
 
   async #producersAt(tail: SeqNum): Promise<ProducerTable> {
     const { producersIn } = await beforeSegment(this.ports, this.log.incarnation, tail);
     return await restoreProducers(this.ports, producersIn);
   }
-}
-
-function notRecorded(sealed: FencelineError): FencelineError {
-  return sealedWith(sealed, "this batch is not in it", "not_recorded");
 }
 
 function notRemembered(sealed: FencelineError, { id }: BatchSender): FencelineError {

@@ -36,14 +36,6 @@ import {
   renewLease,
 } from "./lease-steps.ts";
 
-/** What a holder leaves behind. */
-interface Release {
-  /** The segment to go on in. Absent: something is outstanding in it, or failed. */
-  readonly left?: LeftSegment | undefined;
-  /** Bookies that failed the holder. Absent: as the holder found them. */
-  readonly suspects?: Iterable<BookieId>;
-}
-
 export class WriterLease {
   #held: HeldLease | undefined;
   /** What this tenure's acquire may go on from (WT2). */
@@ -175,10 +167,11 @@ export class WriterLease {
   }
 
   /**
-   * Releases the lease: clean if `left`, the segment of this tenure, has nothing outstanding, nor ever will
-   * (WT1). Never throws.
+   * Releases the lease: clean if there is a segment `left` to go on in, of this tenure, which has nothing
+   * outstanding, nor ever will (WT1). `suspects`: bookies that failed the holder. Absent: as the holder found
+   * them. Never throws.
    */
-  async release({ left, suspects }: Release = {}): Promise<void> {
+  async release(left?: LeftSegment, suspects: Iterable<BookieId> = this.suspects): Promise<void> {
     const held = this.#held;
     this.#held = undefined;
     this.#tail = undefined;
@@ -187,7 +180,7 @@ export class WriterLease {
     const tail = left?.tail;
     await releaseLease(this.#leasePorts(this.ports.leases), held, {
       ...(tail === undefined ? {} : { tail }),
-      suspects: [...(suspects ?? held.lease.suspects)],
+      suspects: [...suspects],
     });
     this.ports.trace.emit({ event: "lease-released", log: this.log.incarnation, clean: tail !== undefined });
   }

@@ -258,6 +258,6 @@ export async function takeOver(
     left = opening.segment;
     return { owner: ports.region, epoch: left.item.number };
   } finally {
-    await lease.release({ left: left === undefined ? undefined : leftUntouched(left) }); // OT5
+    await lease.release(left === undefined ? undefined : leftUntouched(left)); // OT5
   }
 }
