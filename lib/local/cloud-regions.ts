@@ -86,9 +86,13 @@ export class CloudRegions {
     for (const home of this.#switches) this.#open.push(await this.#openRegion(home));
   }
 
-  /** Opens one more region. Throws LocalError if its port is taken; nothing is changed then. */
+  /**
+   * Opens one more region, which is down until its bookies are there. Throws LocalError if its port is taken;
+   * nothing is changed then.
+   */
   async add(name: string): Promise<void> {
     const home = new RegionSwitch(region(name));
+    home.down("refusing");
     const opened = await this.#openRegion(home);
     this.#switches.push(home);
     this.#open.push(opened);

@@ -1,4 +1,9 @@
-/** One region of the embedded cloud: its switch, its functions, its port. */
+/**
+ * One region of the embedded cloud: its switch, its functions, its port.
+ *
+ * LRG1 A region that is up keeps its functions: new ones beside the old would wait for the leases that those
+ *      hold. A defect costs the request that met it, and what the writer of its log had in flight.
+ */
 import { createApi } from "../api/api.ts";
 import type { ApiApp } from "../api/route.ts";
 import type { ApiOptions } from "../api/routing.ts";
@@ -47,12 +52,6 @@ export class LocalRegion {
     const local = new LocalRegion(fields);
     const api = createApi({
       ...fields.api,
-      // A defect ends a function's process; the next request meets a new one.
-      onFault: (error, requestId) => {
-        fields.api.onFault?.(error, requestId);
-        void local.#functions.append.release();
-        local.#functions = fields.start();
-      },
       region: fields.region.region,
       append: local.#appends(),
       read: local.#reads(),
@@ -98,12 +97,6 @@ export class LocalRegion {
       this.#functions = this.#start();
       this.region.up();
     });
-  }
-
-  /** New functions, which know what there is now; what the old ones began goes on. */
-  restart(): void {
-    void this.#functions.append.release();
-    this.#functions = this.#start();
   }
 
   /** Answers what is in flight, and releases the logs' leases as far as that is quick. */
