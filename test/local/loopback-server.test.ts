@@ -202,3 +202,26 @@ describe("a region's port", () => {
     expect((await fetch(`${running.url("us-east-1")}/v1/health`)).status).toBe(200);
   });
 });
+
+test("a log is not transferred to a region that takes none, which is the state's fault", async () => {
+  await using running = await RunningCloud.start();
+  const url = running.url("us-east-1");
+  const send = (method: string, path: string, body: object) =>
+    fetch(`${url}${path}`, {
+      method,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  await send("PUT", "/v1/logs/orders", {});
+  await send("POST", "/v1/logs/orders/records", { records: [{ body: "x" }] });
+  await send("PATCH", "/v1/regions/us-west-2", { state: "draining" });
+  await expect
+    .poll(
+      async () => (await send("POST", "/v1/logs/orders/owner/transfer", { region: "us-west-2" })).json(),
+      {
+        timeout: 20_000,
+        interval: 500,
+      },
+    )
+    .toMatchObject({ status: 409, code: "region_not_accepting", retryable: false, side_effects: "none" });
+}, 30_000);
