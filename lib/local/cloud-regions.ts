@@ -47,7 +47,7 @@ export class CloudRegions {
   readonly #replicas: readonly RegionSwitch[];
   readonly #bookies: CloudBookie[] = [];
   readonly #open: LocalRegion[] = [];
-  /** What operators said, read beside requests and past all switches: what is said of health waits for none. */
+  /** What operators said, read beside requests and past all switches: health waits for none of them. */
   readonly #registry: Registry;
 
   /** `replicas`: how many of the regions, from the first on, have a metadata replica, now and later. */

@@ -104,7 +104,7 @@ describe("stores that refuse writes", () => {
     return { clock, watches, metadataWrites, health, fail };
   }
 
-  test("one region's disks: degraded, with the reason, until a write succeeds or a while has passed", async () => {
+  test("one region's disks: degraded, with the reason, until a write succeeds or time has passed", async () => {
     const { clock, watches, health, fail } = cloud();
     await fail(watches[1]);
     expect(health()).toMatchObject({ status: "degraded", survivableRegionLosses: 0 });
