@@ -33,7 +33,7 @@ async function remove(actor: Actor<LogEnderPlan>): Promise<boolean> {
   const log = logName(actor.plan.log);
   const named = actor.world.table.get(logNameKey(log))?.item;
   if (named?.kind !== "log-name") return true;
-  const life = named.log;
+  const life = named.incarnation;
   const answer = await actor.world.history.record(
     actor.process,
     { kind: "keep-log", log, what: "delete", life },

@@ -51,7 +51,7 @@ function call(actor: Actor<LogKeeperPlan>, act: NetworkCall<Answer>["act"]): Pro
 
 function namedNow({ world }: Actor<LogKeeperPlan>, log: LogName) {
   const named = world.table.get(logNameKey(log))?.item;
-  return named?.kind === "log-name" ? named.log : undefined;
+  return named?.kind === "log-name" ? named.incarnation : undefined;
 }
 
 async function audit(actor: Actor<LogKeeperPlan>, log: LogName): Promise<void> {

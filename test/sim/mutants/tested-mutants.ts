@@ -171,7 +171,7 @@ export const testedMutants: readonly TestedMutant[] = [
   {
     name: "the-next-lifes-directory-entry-goes",
     breaks: "a deletion leaves the directory entry of the log that has the name now",
-    patches: [{ in: "leaveDirectory", from: "named === undefined || named.log === log", to: "true" }],
+    patches: [{ in: "leaveDirectory", from: "named === undefined || named.incarnation === log", to: "true" }],
     caughtBy: {
       file: "test/scenarios/log/deleting.test.ts",
       title:

@@ -24,8 +24,8 @@ import type { BookieId } from "../../ids.ts";
 import { limits } from "../../limits.ts";
 import { backoff, pause, Signal } from "../../waiting.ts";
 import { WriterLease } from "../lease/writer-lease.ts";
-import type { LogIdentity } from "../log-identity.ts";
 import { type AppendAnswer, failed, type LogPorts } from "../log-ports.ts";
+import type { LogRef } from "../log-ref.ts";
 import { leaseLost, notOwner } from "../opening/not-the-writer.ts";
 import {
   boundedOpening,
@@ -70,7 +70,7 @@ export class LogWriter {
 
   constructor(
     private readonly ports: LogPorts,
-    readonly log: LogIdentity,
+    readonly log: LogRef,
   ) {
     this.#queue = new AppendQueue(log.name);
     this.#lease = new WriterLease(ports, log);

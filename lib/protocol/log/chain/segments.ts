@@ -8,7 +8,7 @@ import { FencelineError, unavailable } from "../../errors.ts";
 import type { LogIncarnation, SeqNum } from "../../ids.ts";
 import { type EndItem, type SegmentItem, segmentSort, segmentsPartition, seqNumOfKey } from "../../items.ts";
 import type { ItemQuery, MetadataConsistency, MetadataStore, Versioned } from "../../ports.ts";
-import type { LogIdentity } from "../log-identity.ts";
+import type { LogRef } from "../log-ref.ts";
 import type { Ownership } from "../operations.ts";
 
 /** An item of the log's chain and the seq_num that its key stands for. */
@@ -158,9 +158,9 @@ export async function findSegment(
  */
 export async function ownershipOf(
   { metadata }: { readonly metadata: MetadataStore },
-  log: LogIdentity,
+  log: LogRef,
 ): Promise<Ownership> {
-  const last = await lastItem(metadata, log.log, "consistent");
+  const last = await lastItem(metadata, log.incarnation, "consistent");
   if (last === undefined) return {};
   if (last.kind === "segment") return { owner: last.item.ownerRegion, epoch: last.item.number };
   throw new FencelineError("log_sealed", {

@@ -12,8 +12,8 @@ import { CallDenied, unavailable } from "../../errors.ts";
 import type { LogIncarnation, Region } from "../../ids.ts";
 import { limits } from "../../limits.ts";
 import { pause, withTimeout } from "../../waiting.ts";
-import type { LogIdentity } from "../log-identity.ts";
 import type { ForwardAnswer, LogPorts, OwnerAnswer, OwnerRequest, RegionAppends } from "../log-ports.ts";
+import type { LogRef } from "../log-ref.ts";
 import type { AppendRequest } from "../operations.ts";
 import type { OwnerFailureDetector } from "./owner-failure-detector.ts";
 import { ownerLimits } from "./owner-limits.ts";
@@ -107,7 +107,7 @@ export class OwnerCalls {
    * asked whether it lives; once it counts as silent, this rejects.
    */
   async forward(
-    log: LogIdentity,
+    log: LogRef,
     owner: Region,
     request: AppendRequest,
     deadline: Pick<Deadline, "isOver" | "leftMs">,
@@ -120,7 +120,7 @@ export class OwnerCalls {
     try {
       return await Promise.race([
         this.#answerOf(owner, leftMs, what, send),
-        this.#fallsSilent(log.log, owner, deadline, isSettled),
+        this.#fallsSilent(log.incarnation, owner, deadline, isSettled),
       ]);
     } catch (error) {
       if (!(error instanceof CallDenied)) this.detector.noteDoubt(owner);
@@ -131,12 +131,7 @@ export class OwnerCalls {
   }
 
   /** Rejects if it got no answer in time. */
-  async request(
-    log: LogIdentity,
-    region: Region,
-    request: OwnerRequest,
-    timeoutMs: number,
-  ): Promise<OwnerAnswer> {
+  async request(log: LogRef, region: Region, request: OwnerRequest, timeoutMs: number): Promise<OwnerAnswer> {
     const what = `${request.kind} of ${log.name} in ${region}`;
     return await this.#answerOf(region, timeoutMs, what, () => this.regions.ask(region, request));
   }
