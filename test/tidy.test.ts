@@ -34,7 +34,6 @@ const testOnly: TestOnly = {
 /** What reads clocks itself under lib, instead of a Deadline or an Age, and why. */
 const readsClocks: ReadsClocks = {
   "lib/protocol/deadline.ts": "is the judge",
-  "lib/protocol/moment.ts": "is the judge",
   "lib/client/host-clocks.ts": "is a clock",
   "lib/adapters/node/system-clock.ts": "is a clock",
   "lib/protocol/reads/read-attempt.ts": "measures latency",

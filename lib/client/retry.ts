@@ -1,5 +1,5 @@
 /** Calls again while that is safe and may help. */
-import { agesMs, momentNow } from "../protocol/moment.ts";
+import { agesMs, momentNow } from "../protocol/deadline.ts";
 import { ProblemError, RequestError } from "./client-errors.ts";
 import { HOST_CLOCKS } from "./host-clocks.ts";
 import type { LogClient } from "./log-client.ts";

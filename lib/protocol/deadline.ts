@@ -8,11 +8,25 @@
  * DL3 A deadline is made once, when its caller arrives, and handed down to every step. No step sends, fences
  *     or moves anything after it.
  */
-
 import type { Clock } from "./clock.ts";
-import { agesMs, type Moment, momentNow } from "./moment.ts";
+import { settledBefore } from "./waiting.ts";
 
 export type Clocks = Pick<Clock, "nowMs" | "monotonicMs">;
+
+/** A point in time by both clocks of one process. */
+interface Moment {
+  readonly wallMs: number;
+  readonly monotonicMs: number;
+}
+
+export function momentNow(clock: Clocks): Moment {
+  return { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
+}
+
+/** What passed since then by the wall clock and by the monotonic one; below 0 if that jumped back. */
+export function agesMs(clock: Clocks, { wallMs, monotonicMs }: Moment): readonly [number, number] {
+  return [clock.nowMs() - wallMs, clock.monotonicMs() - monotonicMs];
+}
 
 /** How long ago something was noted, such as a copy that was read or an answer that came. Never changes. */
 export class Age {
@@ -87,25 +101,11 @@ export class Deadline {
    * Settles as `question` does, which has no effect that matters: rejects as `check` does when the deadline
    * passes first, or when the answer comes to a process that was frozen meanwhile. What was asked may go on.
    */
-  ask<T>(question: () => Promise<T>): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      if (this.isOver) {
-        reject(this.#lateError());
-        return;
-      }
-      const timer = this.clock.startTimer(this.leftMs, () => reject(this.#lateError()));
-      started(question).then(
-        (answer) => {
-          timer.cancel();
-          if (this.isOver) reject(this.#lateError());
-          else resolve(answer);
-        },
-        (error) => {
-          timer.cancel();
-          reject(error);
-        },
-      );
-    });
+  async ask<T>(question: () => Promise<T>): Promise<T> {
+    this.check();
+    const answer = await settledBefore(this.clock, this.leftMs, () => this.#lateError(), question);
+    this.check();
+    return answer;
   }
 
   /** A nearer deadline for one step: over `ms` from now, or with this one if that comes first. */
@@ -117,9 +117,4 @@ export class Deadline {
   #lateError(): Error {
     return this.#around?.isOver === true ? this.#around.#lateError() : this.late(this.timeoutMs);
   }
-}
-
-/** A question that throws at once rejects like one that fails later. */
-async function started<T>(question: () => Promise<T>): Promise<T> {
-  return await question();
 }

@@ -22,7 +22,7 @@ export function pause(clock: Clock, delayMs: number, signal?: CallSignal): Promi
 
 /**
  * Settles as `call` does, or rejects as `unavailable` after `timeoutMs`; its effect may then still happen at
- * any later time. A late answer is dropped. `signal`: nobody waits any more. It rejects at once then, leaves
+ * any later time. A late answer is dropped. `signal`: the call was cancelled. It rejects at once then, leaves
  * no timer behind, and does not even begin if that is known beforehand.
  */
 export function within<T>(
@@ -32,28 +32,31 @@ export function within<T>(
   call: () => Promise<T>,
   signal?: CallSignal,
 ): Promise<T> {
+  if (signal?.aborted === true) return Promise.reject(aborted(what));
+  const late = () => unavailable(`${what}: no answer in ${timeoutMs} ms`);
+  const cancelled = (reject: (error: Error) => void) => signal?.onAbort(() => reject(aborted(what)));
+  return settledBefore(clock, timeoutMs, late, call, cancelled);
+}
+
+/** Settles as `call` does, rejects with `late` after `timeoutMs`, or as `cancelled` says, and leaves no timer. */
+export function settledBefore<T>(
+  clock: Clock,
+  timeoutMs: number,
+  late: () => Error,
+  call: () => Promise<T>,
+  cancelled: (reject: (error: Error) => void) => void = () => {},
+): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    if (signal?.aborted === true) {
-      reject(aborted(what));
-      return;
-    }
-    const timer = clock.startTimer(timeoutMs, () =>
-      reject(unavailable(`${what}: no answer in ${timeoutMs} ms`)),
-    );
-    signal?.onAbort(() => {
+    const timer = clock.startTimer(timeoutMs, () => reject(late()));
+    const fail = (error: unknown) => {
       timer.cancel();
-      reject(aborted(what));
-    });
-    started(call).then(
-      (value) => {
-        timer.cancel();
-        resolve(value);
-      },
-      (error) => {
-        timer.cancel();
-        reject(error);
-      },
-    );
+      reject(error);
+    };
+    cancelled(fail);
+    started(call).then((value) => {
+      timer.cancel();
+      resolve(value);
+    }, fail);
   });
 }
 

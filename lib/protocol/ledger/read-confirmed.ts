@@ -12,7 +12,7 @@ import type { TailAnswer } from "../ports.ts";
 import type { ReadCounters } from "../reads/read-counters.ts";
 import type { Part, QuorumAnswer, QuorumRead } from "../reads/replica-read.ts";
 import { quorumRead } from "../reads/speculative-read.ts";
-import { coversEveryWriteSet } from "../write-set.ts";
+import { coversEveryWriteSet, positionsOf } from "../write-set.ts";
 import { callOnce } from "./call-bookie.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 
@@ -49,13 +49,13 @@ export async function highestConfirmed(
   ledger: LedgerMetadata,
   cost?: ReadCounters,
 ): Promise<EntryId> {
-  const { ensemble } = lastFragment(ledger);
+  const fragment = lastFragment(ledger);
   const isEnough = (parts: Parts) => {
-    const heard = new Set(parts.map(({ bookie }) => bookie.id));
-    const positions = ensemble.flatMap(({ id }, position) => (heard.has(id) ? [position] : []));
-    return coversEveryWriteSet(new Set(positions), ledger.replication);
+    const heard = positionsOf(fragment, new Set(parts.map(({ bookie }) => bookie.id)));
+    return coversEveryWriteSet(new Set(heard), ledger.replication);
   };
-  return highestOf(await askTails(ports, ledger, ensemble, { isEnough, isPaced: false, cost }));
+  const goal = { isEnough, isPaced: false, cost };
+  return highestOf(await askTails(ports, ledger, fragment.ensemble, goal));
 }
 
 /** The last add confirmed that a bookie's answer proves. */

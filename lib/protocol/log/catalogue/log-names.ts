@@ -4,11 +4,11 @@
  * the check of rule 25 or in 33f; whoever meets that looks the name up again.
  */
 import type { Clock } from "../../clock.ts";
+import { Age } from "../../deadline.ts";
 import { FencelineError, hasCode, unavailable } from "../../errors.ts";
 import type { LogName } from "../../ids.ts";
 import { type ItemKey, type LogItem, logKey, logNameKey } from "../../items.ts";
 import { limits } from "../../limits.ts";
-import { isWithin, momentNow } from "../../moment.ts";
 import type { Consistency, MetadataStore, Versioned } from "../../ports.ts";
 import { type LogIdentity, logNotFound } from "../log-identity.ts";
 
@@ -20,10 +20,10 @@ export type Ask = <A>(lookUp: () => Promise<A>) => Promise<A>;
  * be another log's by then, and nobody asked for that to be trimmed, sealed or deleted.
  */
 export function askInTime(clock: Clock, what: string, timeoutMs: number): Ask {
-  const begun = momentNow(clock);
+  const begun = new Age(clock);
   return async (lookUp) => {
     const found = await lookUp();
-    if (isWithin(clock, begun, timeoutMs)) return found;
+    if (begun.isWithin(timeoutMs)) return found;
     const message = `${what}: its log was found too late, when nobody waited any more; ask again`;
     throw new FencelineError("not_ready", { message, sideEffects: "none", details: { phase: "asking" } });
   };

@@ -15,7 +15,7 @@ import type { Clock, Timer } from "../../clock.ts";
 import { Age } from "../../deadline.ts";
 import type { BookieId, Region } from "../../ids.ts";
 import type { LedgerTail } from "../../lease.ts";
-import { freshStart, type WriterStart } from "../../ledger/writer-start.ts";
+import { freshStart, type WriterStart } from "../../ledger/ledger-writer.ts";
 import { limits } from "../../limits.ts";
 import type { LogIdentity } from "../log-identity.ts";
 import type { LogPorts, RegionLeases } from "../log-ports.ts";
