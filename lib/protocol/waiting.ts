@@ -5,7 +5,7 @@ import { unavailable } from "./errors.ts";
 import { limits } from "./limits.ts";
 import { type Random, randomBelow } from "./random.ts";
 
-/** Resolves after `delayMs`; rejects as soon as nobody waits any more, and leaves no timer behind then. */
+/** Resolves after `delayMs`; rejects as soon as it is cancelled, and leaves no timer behind then. */
 export function pause(clock: Clock, delayMs: number, signal?: CallSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {
@@ -38,7 +38,7 @@ export function within<T>(
   return settledBefore(clock, timeoutMs, late, call, cancelled);
 }
 
-/** Settles as `call` does, rejects with `late` after `timeoutMs`, or as `cancelled` says, and leaves no timer. */
+/** Settles as `call` does; rejects with `late` after `timeoutMs`, or as `cancelled` says. Leaves no timer. */
 export function settledBefore<T>(
   clock: Clock,
   timeoutMs: number,
