@@ -1,6 +1,7 @@
 /** The command: this process's arguments, streams and signals; the exit code. */
 import { InterruptedError, type StopSignal, stopSignals } from "../lib/cli/interruption.ts";
 import { runCommand } from "../lib/cli/main.ts";
+import { standardOutput } from "../lib/cli/output.ts";
 
 const interruption = new AbortController();
 for (const signal of Object.keys(stopSignals) as StopSignal[]) {
@@ -8,11 +9,12 @@ for (const signal of Object.keys(stopSignals) as StopSignal[]) {
   process.once(signal, () => interruption.abort(new InterruptedError(signal)));
 }
 
-// A reader that goes away, as head does, is met where we write; without a listener it would end the process.
-process.stdout.on("error", () => {});
-process.stderr.on("error", () => {});
+const { stdin, stderr } = process;
+const stdout = standardOutput();
+// Output that fails is met where we write; without a listener it would end the process.
+stdout.on("error", () => {});
+stderr.on("error", () => {});
 
-const { stdin, stdout, stderr } = process;
 process.exitCode = await runCommand(process.argv.slice(2), { stdin, stdout, stderr }, interruption.signal);
 // Input that nobody reads any more must not keep the process.
 stdin.destroy();

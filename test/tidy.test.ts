@@ -43,6 +43,7 @@ const readsClocks: ReadsClocks = {
   "lib/protocol/log/log-reads.ts": "measures latency",
   "lib/lambda": "measures latency",
   "lib/cli/progress.ts": "measures rates for people",
+  "lib/cli/times.ts": "a person names a time by how long ago it was",
   "lib/cli/log-end.ts": "a person's patience",
   "lib/client/verify/verify.ts": "notes when attempts began and ended",
   "lib/protocol/log/lease": "a lease names the time at which it expires",

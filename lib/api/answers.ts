@@ -8,8 +8,7 @@ import type {
   SegmentDescription,
   TailAnswer,
 } from "../protocol/log/operations.ts";
-import { formatDlsn } from "../protocol/log/records/dlsn.ts";
-import type { LogRecord, RecordPosition } from "../protocol/log/records/record.ts";
+import { formatDlsn, type LogRecord, type RecordPosition } from "../protocol/log/records/record.ts";
 import { wireNumbers } from "../protocol/log-config.ts";
 import type { BookieDescription, RegionDescription } from "../protocol/placement/region-operations.ts";
 import type { Replication } from "../protocol/replication.ts";

@@ -1,9 +1,10 @@
 /** Records: append, read, tail. */
+
 import * as z from "zod/mini";
 import { logName, type SeqNum, seqNum } from "../protocol/ids.ts";
 import { limits } from "../protocol/limits.ts";
 import type { ReadPlace } from "../protocol/log/operations.ts";
-import { parseDlsn } from "../protocol/log/records/dlsn.ts";
+import { parseDlsn } from "../protocol/log/records/record.ts";
 import { ackAnswer, readAnswer, tailAnswer } from "./answers.ts";
 import { readAppend } from "./append-request.ts";
 import { appendAck, appendBody } from "./append-wire.ts";

@@ -7,15 +7,17 @@ import { batchLimits, LogProducer, type LogProducerFields } from "../client/log-
 import { OrderedAppend } from "../client/ordered-append.ts";
 import { retrying } from "../client/retry.ts";
 import { batchesOf } from "./batches.ts";
+import { PartlyDoneError, UsageError } from "./exit-codes.ts";
 import { InterruptedError, toldAsInterruption } from "./interruption.ts";
-import { linesOf, STDIN } from "./lines.ts";
-import { counted, grouped, note, type OutputFormat, quoted, type Streams, writeResult } from "./output.ts";
+import { linesOf, Sources, STDIN } from "./lines.ts";
+import { counted, grouped, note, type OutputFormat, type Streams, writeResult } from "./output.ts";
 import { Progress } from "./progress.ts";
+import { fencelineLine } from "./shell-words.ts";
 
 interface AppendCommand {
   readonly client: LogClient;
-  /** The options that say where the log is, as they were given, for lines to run: " --endpoint x", or "". */
-  readonly where: string;
+  /** The options that say where the log is, as they were given, for lines to run. */
+  readonly where: readonly string[];
   readonly streams: Streams;
   readonly output: OutputFormat;
   readonly log: string;
@@ -43,17 +45,20 @@ export async function appendCommand(command: AppendCommand): Promise<void> {
   };
   using _ticking = progress.start();
   try {
+    using sources = await Sources.open(command.sources, streams.stdin);
+    const groups = linesOf(sources, batchLimits.bytesMax - batchLimits.recordBytes);
     const tail = (await retrying(patience, client, (bounded) => bounded.tail(log))).tail;
     const at = command.matchSeqNum ?? (resume ? 0 : tail);
     const appender = appenderOf(command, { ...patience, ...sender, client, log }, at, tail);
     progress.begin(at);
-    for await (const batch of batchesOf(lines(command), batchSizes, command.signal)) {
+    for await (const batch of batchesOf(groups, batchSizes, command.signal)) {
       const outcome = await appender.append(batch);
       progress.count(batch, outcome);
     }
   } catch (failure) {
     note(streams, howToGoOn({ ...command, key: sender.id }, progress, failure));
-    throw toldAsInterruption(failure, command.signal);
+    const told = toldAsInterruption(failure, command.signal);
+    throw progress.appended > 0 ? new PartlyDoneError(told) : told;
   }
   await writeResult(streams, command.output, progress.summary(), progress.summaryText());
 }
@@ -86,15 +91,11 @@ const batchSizes = {
   lingerMs: LINGER_MS,
 };
 
-function lines({ sources, streams }: AppendCommand): AsyncIterable<Buffer[]> {
-  return linesOf(sources, streams.stdin, batchLimits.bytesMax - batchLimits.recordBytes);
-}
-
 /** What is in the log when a command fails, and how the same input is completed exactly if that can help. */
 function howToGoOn(command: AppendCommand, progress: Progress, error: unknown): string {
   const { lines: done, first } = progress;
   if (error instanceof ProblemError && error.code === "log_not_found") {
-    const create = `npx fenceline create ${quoted(command.log)}${command.where}`;
+    const create = fencelineLine({ command: "create", operands: [command.log], options: command.where });
     return `Nothing was appended. Create the log with: ${create}`;
   }
   const inDoubt = error instanceof BatchInDoubtError;
@@ -110,7 +111,8 @@ function howToGoOn(command: AppendCommand, progress: Progress, error: unknown): 
     const where = at === undefined ? "" : count === 1 ? `, at seq_num ${at}` : `, from seq_num ${at} on`;
     told.push(`${next} may be there${count === 1 ? " or not" : ", all of them or none"}${where}.`);
   }
-  if (!canComplete(error)) return told.join(" ");
+  if (error instanceof UsageError && done > 0) told.push("Mend the input first.");
+  else if (!canComplete(error)) return told.join(" ");
   if (first === undefined && done > 0) {
     told.push("Others appended in between: read the log to see which lines are there.");
   } else {
@@ -119,7 +121,7 @@ function howToGoOn(command: AppendCommand, progress: Progress, error: unknown): 
   return told.join(" ");
 }
 
-/** Not after a comparison that failed or input that cannot be read: the same command would fail again. */
+/** Not after a comparison that failed, say: the same command would fail again. */
 function canComplete(error: unknown): boolean {
   if (error instanceof BatchInDoubtError) return true;
   if (error instanceof InterruptedError || error instanceof AbandonedError) return true;
@@ -128,10 +130,10 @@ function canComplete(error: unknown): boolean {
 
 /** `from` is undefined if the log's end was never learnt: nothing was sent, and the command stays. */
 function completion({ log, sources, where, resume, key }: AppendCommand, from: number | undefined): string {
-  const input = sources.map(quoted).join(" ");
-  const named = key === undefined ? "" : ` --key ${quoted(key)}`;
-  const place =
-    from === undefined ? (resume ? " --resume" : "") : ` --match-seq-num ${from} --resume${named}`;
+  const named = key === undefined ? [] : ["--key", key];
+  const again = resume ? ["--resume"] : [];
+  const place = from === undefined ? again : ["--match-seq-num", String(from), "--resume", ...named];
   const same = sources.includes(STDIN) ? " the same input and" : "";
-  return `Complete it with${same}: npx fenceline append ${quoted(log)} ${input}${place}${where}`;
+  const parts = { command: "append", operands: [log, ...sources], options: [...place, ...where] };
+  return `Complete it with${same}: ${fencelineLine(parts)}`;
 }

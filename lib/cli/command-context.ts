@@ -4,7 +4,7 @@ import { LogClient } from "../client/log-client.ts";
 import type { Patience } from "../client/retry.ts";
 import { UsageError } from "./exit-codes.ts";
 import { ENDPOINT_DEFAULT, endpoint, logName, wholeNumber } from "./options.ts";
-import { note, type OutputFormat, quoted, type Streams } from "./output.ts";
+import { note, type OutputFormat, type Streams } from "./output.ts";
 
 export interface CommandContext {
   readonly streams: Streams;
@@ -117,12 +117,12 @@ function nameOf(command: Command): string {
   return parent?.parent ? `${nameOf(parent)} ${command.name()}` : command.name();
 }
 
-/** The options that say where, as they were given: " --endpoint x". What the environment says stays there. */
-export function whereOf(flags: ClientFlags, { said }: CommandContext): string {
+/** The options that say where, as words: "--endpoint", "x". What the environment says stays there. */
+export function whereOf(flags: ClientFlags, { said }: CommandContext): readonly string[] {
   const { outputs, region, direct, endpoint: url = ENDPOINT_DEFAULT } = { ...said?.(), ...flags };
-  if (outputs === undefined) return url === ENDPOINT_DEFAULT ? "" : ` --endpoint ${quoted(url)}`;
-  const inRegion = region === undefined ? "" : ` --region ${quoted(region)}`;
-  return ` --outputs ${quoted(outputs)}${inRegion}${direct === true ? " --direct" : ""}`;
+  if (outputs === undefined) return url === ENDPOINT_DEFAULT ? [] : ["--endpoint", url];
+  const inRegion = region === undefined ? [] : ["--region", region];
+  return ["--outputs", outputs, ...inRegion, ...(direct === true ? ["--direct"] : [])];
 }
 
 export function patienceOf(flags: ClientFlags, { streams, signal }: CommandContext): Patience {

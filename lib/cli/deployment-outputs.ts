@@ -1,6 +1,8 @@
 /** What `cdk deploy --outputs-file` wrote of a deployment, read for where its regions are. */
 import { readFile } from "node:fs/promises";
+import { endpointFault } from "../client/endpoint.ts";
 import { NotFoundError, UsageError } from "./exit-codes.ts";
+import { quoted } from "./shell-words.ts";
 
 export interface DeployedRegion {
   readonly region: string;
@@ -15,9 +17,8 @@ export async function readOutputs(path: string): Promise<readonly DeployedRegion
     json = JSON.parse(await readFile(path, "utf8"));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(
-      `--outputs ${path} cannot be read (${why}); npx cdk deploy --all --outputs-file ${path} writes it`,
-    );
+    const deploy = `npx cdk deploy --all --outputs-file ${quoted(path)}`;
+    throw new UsageError(`--outputs ${path} cannot be read (${why}); ${deploy} writes it`);
   }
   const stacks = typeof json === "object" && json !== null ? Object.values(json) : [];
   const regions = stacks.flatMap((outputs: unknown) => regionOf(outputs) ?? []);
@@ -25,22 +26,27 @@ export async function readOutputs(path: string): Promise<readonly DeployedRegion
   throw new UsageError(`--outputs ${path} names no region of a deployment; it has no stack with an Endpoint`);
 }
 
+/** Throws UsageError. */
 function regionOf(outputs: unknown): DeployedRegion | undefined {
   if (typeof outputs !== "object" || outputs === null) return undefined;
   const { Region, Endpoint, AppendFunction, ReadFunction } = outputs as Readonly<Record<string, unknown>>;
   if (typeof Region !== "string" || typeof Endpoint !== "string") return undefined;
+  const fault = endpointFault(Endpoint);
+  if (fault !== undefined) throw new UsageError(`the Endpoint of ${Region} that --outputs names ${fault}`);
   const functions = { append: String(AppendFunction), read: String(ReadFunction) };
   return { region: Region, endpoint: reachable(Endpoint), functions };
 }
 
 /**
  * An emulator serves its APIs at its own address, which the SDK's variable names; LocalStack and MiniStack
- * agree on the path.
+ * agree on the path. Throws UsageError.
  */
 function reachable(endpoint: string): string {
   const emulator = process.env.AWS_ENDPOINT_URL;
   const [, id, stage] = /^https?:\/\/([^./]+)\.execute-api\.[^/]+\/([^/]+)\/?$/.exec(endpoint) ?? [];
   if (emulator === undefined || id === undefined || stage === undefined) return endpoint;
+  const fault = endpointFault(emulator);
+  if (fault !== undefined) throw new UsageError(`AWS_ENDPOINT_URL ${fault}`);
   return `${emulator.replace(/\/+$/, "")}/_aws/execute-api/${id}/${stage}`;
 }
 

@@ -30,6 +30,15 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
+/** What stopped a command in the middle: it did part of what was asked for. */
+export class PartlyDoneError extends Error {
+  override readonly name = "PartlyDoneError";
+
+  constructor(readonly stopped: unknown) {
+    super(stopped instanceof Error ? stopped.message : String(stopped), { cause: stopped });
+  }
+}
+
 /** What was named is not there, as far as an answer, or a deployment's outputs, said. */
 export class NotFoundError extends Error {
   override readonly name = "NotFoundError";
@@ -80,6 +89,10 @@ const byCode: Readonly<Record<ProblemCode, ExitCode>> = {
 };
 
 export function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof PartlyDoneError) {
+    const code = exitCodeOf(error.stopped);
+    return code === exitCodes.usage ? exitCodes.failed : code; // "nothing was done" would be wrong
+  }
   if (error instanceof NotFoundError || error instanceof LocalNotFoundError) return exitCodes.notFound;
   if (error instanceof UsageError || error instanceof LocalError) return exitCodes.usage;
   if (error instanceof NotSentError) return exitCodes.usage;
@@ -95,7 +108,8 @@ export function exitCodeOf(error: unknown): ExitCode {
 /** As the help and docs/CLI.md have them. */
 export const exitCodeWords: Readonly<Record<ExitCode, string>> = {
   [exitCodes.ok]: "done",
-  [exitCodes.failed]: "failed: a defect, or an answer that is none of Fenceline's",
+  [exitCodes.failed]:
+    "failed: a defect, output or input that broke off, or an answer that is none of Fenceline's",
   [exitCodes.usage]: "bad usage or input; nothing was done",
   [exitCodes.conditionFailed]: "refused: a condition did not hold, or the answer is no",
   [exitCodes.notFound]: "what was named is not there: log, ledger, region, bookie, or position",

@@ -1,5 +1,6 @@
 /** Newline records from files or standard input, as bytes. */
-import { createReadStream } from "node:fs";
+import { constants, createReadStream } from "node:fs";
+import { access, type FileHandle, open, stat } from "node:fs/promises";
 import { UsageError } from "./exit-codes.ts";
 
 const NEWLINE = 0x0a;
@@ -7,16 +8,82 @@ const NEWLINE = 0x0a;
 /** Standard input's name among files. */
 export const STDIN = "-";
 
+type Chunks = AsyncIterable<Buffer>;
+
+/** What is read, in its order; nothing of it is missing or forbidden when the first of it is read. */
+export class Sources implements Disposable {
+  /** Opened, and not yet read. */
+  readonly #waiting: (FileHandle | undefined)[] = [];
+
+  private constructor(
+    private readonly paths: readonly string[],
+    private readonly stdin: Chunks,
+  ) {}
+
+  /** Opens files, and looks whether they can be read. Throws UsageError. */
+  static async open(paths: readonly string[], stdin: Chunks): Promise<Sources> {
+    const sources = new Sources(paths, stdin);
+    try {
+      for (const path of paths) sources.#waiting.push(path === STDIN ? undefined : await opened(path));
+      return sources;
+    } catch (error) {
+      sources[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** One after another, once. What they throw is a UsageError. */
+  *[Symbol.iterator](): Generator<Chunks> {
+    for (const path of this.paths) {
+      const handle = this.#waiting.shift();
+      if (path === STDIN) yield readable("standard input", this.stdin);
+      else yield readable(path, handle?.createReadStream() ?? createReadStream(path));
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const handle of this.#waiting.splice(0)) handle?.close().catch(() => {});
+  }
+}
+
+/** Undefined: to be opened in its turn. A pipe's opening waits for its writer. */
+async function opened(path: string): Promise<FileHandle | undefined> {
+  let handle: FileHandle | undefined;
+  try {
+    const found = await stat(path);
+    if (!found.isFile() && !found.isDirectory()) {
+      await access(path, constants.R_OK);
+      return undefined;
+    }
+    handle = await open(path);
+    const FROM_THE_START = 0;
+    await handle.read(Buffer.alloc(1), 0, 1, FROM_THE_START);
+    return handle;
+  } catch (error) {
+    await handle?.close();
+    throw unreadable(path, error);
+  }
+}
+
+async function* readable(name: string, chunks: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of chunks) yield chunk as Buffer;
+  } catch (error) {
+    throw unreadable(name, error);
+  }
+}
+
+function unreadable(name: string, error: unknown): UsageError {
+  const why = error instanceof Error ? error.message : String(error);
+  return new UsageError(`${name} cannot be read: ${why}`, { cause: error });
+}
+
 /**
  * The lines of the sources, one source after another, in groups as they arrive. A line is what stands before
  * a newline, byte for byte, carriage returns included; what follows the last newline of a source is a line
  * too, unless it is empty. Throws UsageError for a line of more than `lineBytesMax`.
  */
-export async function* linesOf(
-  sources: readonly string[],
-  stdin: AsyncIterable<Buffer>,
-  lineBytesMax: number,
-): AsyncGenerator<Buffer[]> {
+export async function* linesOf(sources: Iterable<Chunks>, lineBytesMax: number): AsyncGenerator<Buffer[]> {
   let lineNumber = 0;
   const checked = (line: Buffer): Buffer => {
     lineNumber += 1;
@@ -28,7 +95,7 @@ export async function* linesOf(
   };
   for (const source of sources) {
     let rest: Buffer = Buffer.of();
-    for await (const chunk of source === STDIN ? stdin : chunksOf(source)) {
+    for await (const chunk of source) {
       const lines = splitLines(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]));
       rest = lines.pop() ?? Buffer.of();
       if (lines.length > 0) yield lines.map(checked);
@@ -48,12 +115,4 @@ function splitLines(bytes: Buffer): Buffer[] {
   }
   lines.push(bytes.subarray(start));
   return lines;
-}
-
-async function* chunksOf(path: string): AsyncGenerator<Buffer> {
-  try {
-    for await (const chunk of createReadStream(path)) yield chunk as Buffer;
-  } catch (error) {
-    throw new UsageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-  }
 }

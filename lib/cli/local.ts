@@ -10,6 +10,7 @@ import { type CommandContext, outputOption } from "./command-context.ts";
 import { UsageError } from "./exit-codes.ts";
 import { DATA_DEFAULT, wholeNumber } from "./options.ts";
 import { note, type OutputFormat, type Streams, writeData, writeResult } from "./output.ts";
+import { fencelineLine } from "./shell-words.ts";
 
 interface LocalFlags {
   readonly port: number;
@@ -161,7 +162,8 @@ function readyText(cloud: EmbeddedCloud, data: string): string {
   const regions = cloud.regions();
   const [first] = regions;
   const count = regions.length === 1 ? "one region" : `${regions.length} regions`;
-  const where = data === DATA_DEFAULT ? "" : ` --data ${data}`;
+  const where = data === DATA_DEFAULT ? [] : ["--data", data];
+  const lost = regions.at(1)?.name ?? first?.name ?? "";
   const records = `${first?.url}/v1/logs/hello/records`;
   return [
     `Fenceline runs ${count} on this machine; data in ${data};`,
@@ -174,7 +176,7 @@ function readyText(cloud: EmbeddedCloud, data: string): string {
     `  curl ${records} -H 'Content-Type: application/json' -d '${HELLO}'`,
     `  curl ${regions.at(-1)?.url}/v1/logs/hello/records`,
     "",
-    `Lose a region: npx fenceline local region ${regions.at(1)?.name ?? first?.name} down${where}`,
+    `Lose a region: ${fencelineLine({ command: "local region", operands: [lost, "down"], options: where })}`,
     `Control endpoint: ${cloud.controlUrl}`,
     "Stop with Ctrl-C.",
     "",

@@ -1,8 +1,10 @@
 /** Values of command-line options, checked before anything is done. */
 import { InvalidArgumentError } from "commander";
 import { nameFault } from "../api/log-name.ts";
+import { endpointFault } from "../client/endpoint.ts";
 import { ensembleSizeMax } from "../protocol/placement/admission.ts";
 import type { PlannedRegion } from "../protocol/placement/what-if.ts";
+import { UsageError } from "./exit-codes.ts";
 
 export const ENDPOINT_DEFAULT = "http://127.0.0.1:4701";
 export const DATA_DEFAULT = ".fenceline";
@@ -27,13 +29,6 @@ export function quorumSize(text: string): number {
 
 export const seqNum = wholeNumber(0, Number.MAX_SAFE_INTEGER);
 
-/** A time in ms since 1970, as a number or in ISO 8601. */
-export function moment(text: string): number {
-  const value = /^\d{1,16}$/.test(text) ? Number(text) : Date.parse(text);
-  if (Number.isSafeInteger(value) && value >= 0) return value;
-  throw new InvalidArgumentError("It is a time such as 2027-01-31T12:00:00Z, or ms since 1970.");
-}
-
 /** A log's name, by the server's own rules. */
 export function logName(text: string): string {
   const fault = nameFault(text);
@@ -41,13 +36,17 @@ export function logName(text: string): string {
   throw new InvalidArgumentError(`The log's name is refused: ${fault}.`);
 }
 
+/**
+ * A region's base URL. Commander would print what it refuses, and with it a password that stands there, so a
+ * URL that may have one is a UsageError of our own.
+ */
 export function endpoint(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url !== undefined && /\/v1\/?$/.test(url.pathname)) {
-    throw new InvalidArgumentError(`It is a region's base URL, without /v1: ${text.replace(/\/v1\/?$/, "")}`);
-  }
-  if (url !== undefined && ["http:", "https:"].includes(url.protocol)) return text;
-  throw new InvalidArgumentError(`It is a region's base URL, such as ${ENDPOINT_DEFAULT}.`);
+  const fault = endpointFault(text);
+  if (fault !== undefined) throw new UsageError(`--endpoint ${fault}`);
+  const { origin, pathname } = new URL(text);
+  const url = `${origin}${pathname.replace(/\/+$/, "")}`;
+  if (!url.endsWith("/v1")) return url;
+  throw new InvalidArgumentError(`It is a region's base URL, without /v1: ${url.replace(/\/+v1$/, "")}`);
 }
 
 const RACKS_DEFAULT = 2;

@@ -1,5 +1,5 @@
 /** Data on standard output, everything else on standard error. */
-
+import { createWriteStream, fstatSync } from "node:fs";
 import { BatchInDoubtError } from "../client/batch-outcome.ts";
 import { ProblemError, RequestError } from "../client/client-errors.ts";
 import { configNumberRows } from "../protocol/log-config.ts";
@@ -19,31 +19,59 @@ export class OutputClosedError extends Error {
   override readonly name = "OutputClosedError";
 }
 
-/** Writes data and waits while its reader is slower than we are. Throws OutputClosedError. */
-export async function writeData({ stdout }: Streams, data: string | Uint8Array): Promise<void> {
-  if (!isClosed(stdout) && !stdout.write(data)) await drained(stdout);
-  if (isClosed(stdout)) throw new OutputClosedError("standard output is closed");
+/** Our output did not get where it was to go: a disk that is full, say. */
+class OutputFailedError extends Error {
+  override readonly name = "OutputFailedError";
 }
 
-function drained(stream: NodeJS.WritableStream): Promise<void> {
-  const events = ["drain", "close", "error"];
-  return new Promise((resolve) => {
-    const done = () => {
-      for (const event of events) stream.off(event, done);
-      resolve();
+/** This process's own. A file gets all of it, or there is an error: `process.stdout` ignores short writes. */
+export function standardOutput(): NodeJS.WritableStream {
+  return fstatSync(1).isFile() ? createWriteStream("", { fd: 1, autoClose: false }) : process.stdout;
+}
+
+/**
+ * Writes data, and waits until it is written: the reader may be slower than we are, or the disk full. Throws
+ * OutputClosedError or OutputFailedError.
+ */
+export async function writeData({ stdout }: Streams, data: string | Uint8Array): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const done = (error?: Error | null) => {
+      stdout.off("close", closed);
+      if (error) reject(outputError(error));
+      else resolve();
     };
-    for (const event of events) stream.on(event, done);
+    // A stream that is destroyed forgets the write that is under way.
+    const closed = () => done(new OutputClosedError("standard output is closed"));
+    stdout.once("close", closed);
+    stdout.write(data, done);
   });
 }
 
-/** One result: JSON as it is on the wire, or text for people. */
+/** What the system and Node say when the other end is gone. */
+const READER_LEFT = new Set(["EPIPE", "ECONNRESET", "ERR_STREAM_DESTROYED"]);
+
+function outputError(error: Error): OutputClosedError | OutputFailedError {
+  if (error instanceof OutputClosedError) return error;
+  const code = "code" in error ? String(error.code) : "";
+  if (READER_LEFT.has(code)) return new OutputClosedError("standard output is closed", { cause: error });
+  return new OutputFailedError(`standard output cannot be written: ${error.message}`, { cause: error });
+}
+
+/** One result, of work that is done: JSON as it is on the wire, or text for people. Throws as `writeData`. */
 export async function writeResult(
   streams: Streams,
   format: OutputFormat,
   result: unknown,
   text: string,
 ): Promise<void> {
-  await writeData(streams, format === "json" ? `${JSON.stringify(result)}\n` : `${text}\n`);
+  try {
+    await writeData(streams, format === "json" ? `${JSON.stringify(result)}\n` : `${text}\n`);
+  } catch (error) {
+    if (!(error instanceof OutputFailedError)) throw error;
+    throw new OutputFailedError(`${error.message}. What was asked for is done all the same`, {
+      cause: error,
+    });
+  }
 }
 
 export function note(streams: Streams, line: string): void {
@@ -120,10 +148,6 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function isClosed(stream: NodeJS.WritableStream): boolean {
-  return "destroyed" in stream && stream.destroyed === true;
-}
-
 /** "1 line", "1,234 lines". */
 export function counted(count: number, what: string): string {
   return `${grouped(count)} ${what}${count === 1 ? "" : "s"}`;
@@ -132,9 +156,4 @@ export function counted(count: number, what: string): string {
 /** 1 234 567 as "1,234,567", whatever the machine's language is. */
 export function grouped(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
-}
-
-/** As a shell takes it for one word. */
-export function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -103,23 +103,18 @@ function admissionJson(answer: Admission) {
   const { smallestAckQuorum, warnings, availability } = answer;
   return {
     accepted: true,
-    ...smallestJson(smallestAckQuorum),
+    smallest_ack_quorum: smallestAckQuorum,
     reason: null,
     warnings: warnings.map(withWireNames),
     availability: inSnakeCase(availability),
   };
 }
 
-/** Under the name that it had first as well: programs are written against that. */
-function smallestJson(smallest: number | null) {
-  return { smallest_ack_quorum: smallest, smallestAckQuorum: smallest };
-}
-
 function refusalJson(answer: AdmissionRefusal | PlacementRefusal) {
   const smallest = "smallestAckQuorum" in answer ? answer.smallestAckQuorum : undefined;
   return {
     accepted: false,
-    ...smallestJson(smallest ?? null),
+    smallest_ack_quorum: smallest ?? null,
     reason: commandWords(answer.reason),
     warnings: [],
     ...("change" in answer ? { change: answer.change.map(withWireNames) } : {}),

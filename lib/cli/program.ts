@@ -23,15 +23,17 @@ import { exitCodeWords, UsageError } from "./exit-codes.ts";
 import { delayed } from "./interruption.ts";
 import { addLocalCommands } from "./local.ts";
 import { addLogEndCommands } from "./log-end.ts";
-import { moment, seqNum, wholeNumber } from "./options.ts";
+import { seqNum, wholeNumber } from "./options.ts";
 import { writeData, writeResult } from "./output.ts";
 import { addOwnerCommands } from "./owner.ts";
 import { addPlacementCommands } from "./placement.ts";
 import { type ReadFormat, readCommand } from "./read.ts";
 import { addBookieCommands, addRegionCommands } from "./regions.ts";
+import { ago, since } from "./times.ts";
 import { addVerify } from "./verify.ts";
 
-export function buildProgram(streamsAndSignal: CommandContext): Command {
+/** `print` gets what was asked for of help and version. */
+export function buildProgram(streamsAndSignal: CommandContext, print: (text: string) => void): Command {
   const program = placeOptions(new Command("fenceline"))
     .description("A globally replicated, fenced log.")
     .version(versionOf(), "--version", "print the version")
@@ -39,7 +41,7 @@ export function buildProgram(streamsAndSignal: CommandContext): Command {
     .exitOverride()
     .showHelpAfterError("Add --help to the command to see what it takes.")
     .configureOutput({
-      writeOut: (text) => context.streams.stdout.write(text),
+      writeOut: print,
       writeErr: (text) => context.streams.stderr.write(text),
     });
   const context = { ...streamsAndSignal, said: () => program.opts<PlaceFlags>() };
@@ -133,9 +135,24 @@ interface AppendFlags {
 
 function addRead(program: Command, context: CommandContext): void {
   clientCommand(program, "read <log>", "Prints records up to the tail as it was when the command began.")
-    .addOption(option("--from <seq_num>", "the first record; 0 if absent", seqNum, "dlsn", "since", "last"))
-    .addOption(option("--dlsn <dlsn>", "begin at this record, or right behind", String, "since", "last"))
-    .addOption(option("--since <time>", "begin at this time: ISO 8601, or ms since 1970", moment, "last"))
+    .addOption(
+      option("--from <seq_num>", "the first record; 0 if absent", seqNum, "dlsn", "since", "ago", "last"),
+    )
+    .addOption(
+      option("--dlsn <dlsn>", "begin at this record, or right behind", String, "since", "ago", "last"),
+    )
+    .addOption(
+      option(
+        "--since <time>",
+        "begin at this time: ISO 8601 with its zone, a date (from 00:00 UTC), ms since 1970, or as --ago",
+        since,
+        "ago",
+        "last",
+      ),
+    )
+    .addOption(
+      option("--ago <duration>", "begin so long before now, by this machine's clock: 5m, 1h30m", ago, "last"),
+    )
     .option("--last <n>", "begin so many records before the tail", seqNum)
     .option("--limit <n>", "records, at most", wholeNumber(1, Number.MAX_SAFE_INTEGER))
     .addOption(
@@ -177,16 +194,19 @@ function option<T>(flags: string, description: string, parse: (text: string) => 
   return new Option(flags, description).argParser(parse).conflicts(not);
 }
 
-function startOf({ from = 0, dlsn, since, last }: ReadFlags): ReadFrom {
+function startOf({ from = 0, dlsn, since: time, ago: before, last }: ReadFlags): ReadFrom {
   if (dlsn !== undefined) return { dlsn };
-  if (since !== undefined) return { timestamp: since };
+  const timestamp = time ?? before;
+  if (timestamp !== undefined) return { timestamp };
   return last === undefined ? from : { tail_offset: last };
 }
 
 interface ReadFlags {
   readonly from?: number;
   readonly dlsn?: string;
+  /** In ms since 1970, as is `ago`. */
   readonly since?: number;
+  readonly ago?: number;
   readonly last?: number;
   readonly limit?: number;
   readonly format: ReadFormat;

@@ -45,6 +45,11 @@ export class Progress {
     return this.#isContiguous ? this.#start : undefined;
   }
 
+  /** Lines that this run put there. */
+  get appended(): number {
+    return this.lines - this.#present;
+  }
+
   count(batch: readonly Uint8Array[], outcome: BatchOutcome): void {
     const end = outcome.kind === "appended" ? outcome.ack.end : outcome.end;
     const start = end - batch.length;

@@ -1,13 +1,19 @@
-/** What to do when an endpoint does not answer: its region's name, and another one's address. */
+/** What to do when something does not answer: an endpoint, or the cloud of a directory. */
 import { resolve } from "node:path";
 import { NoAnswerError } from "../client/client-errors.ts";
 import { type ControlAddress, readControlFile } from "../local/control-file.ts";
+import { NoCloudError } from "../local/local-error.ts";
 import { DATA_DEFAULT, ENDPOINT_DEFAULT } from "./options.ts";
+import { fencelineLine, quoted } from "./shell-words.ts";
 
 const ANOTHER_DEFAULT = "http://127.0.0.1:4702";
 
-/** Undefined if the error has no silent endpoint at its root. Names come from the cloud of `dataDir`. */
+/** Undefined if the error has nothing silent at its root. Names come from the cloud of `dataDir`. */
 export async function remedyOf(error: unknown, dataDir = resolve(DATA_DEFAULT)): Promise<string | undefined> {
+  if (error instanceof NoCloudError) {
+    const start = fencelineLine({ command: "local", operands: [], options: ["--data", error.dataDir] });
+    return `Start it with ${start}, or name the directory of the one that runs with --data`;
+  }
   const root = error instanceof Error && error.cause instanceof NoAnswerError ? error.cause : error;
   if (!(root instanceof NoAnswerError)) return undefined;
   const { endpoint, asked } = root;
@@ -18,7 +24,7 @@ export async function remedyOf(error: unknown, dataDir = resolve(DATA_DEFAULT)):
   const generic = endpoint === ENDPOINT_DEFAULT ? ANOTHER_DEFAULT : "<url>";
   return (
     `${name === undefined ? endpoint : `${name} (${endpoint})`} does not answer. Is it running? npm start; ` +
-    `or name another region with --endpoint ${other ?? generic}`
+    `or name another region with --endpoint ${other === undefined ? generic : quoted(other)}`
   );
 }
 

@@ -1,13 +1,13 @@
 /** `fenceline verify`: a workload against running regions, whose history is checked. */
 import { randomBytes } from "node:crypto";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { LogClient } from "../client/log-client.ts";
 import type { VerifyReport } from "../client/verify/report.ts";
 import { verify, verifyLogName } from "../client/verify/verify.ts";
-import { type CommandContext, needsOutputs } from "./command-context.ts";
+import { type CommandContext, needsOutputs, outputOption } from "./command-context.ts";
 import { RefusedAnswer } from "./exit-codes.ts";
 import { ENDPOINT_DEFAULT, endpoint, wholeNumber } from "./options.ts";
-import { grouped, note, writeData } from "./output.ts";
+import { grouped, note, type OutputFormat, writeData } from "./output.ts";
 import { inSnakeCase } from "./wire-names.ts";
 
 interface VerifyFlags {
@@ -27,6 +27,7 @@ interface VerifyFlags {
   readonly plain: boolean;
   readonly keep: boolean;
   readonly json: boolean;
+  readonly output: OutputFormat;
 }
 
 const HELP = `
@@ -76,7 +77,8 @@ export function addVerify(program: Command, context: CommandContext): void {
     .option("--follow-owner", "appenders go to the owner themselves, in place of being forwarded", false)
     .option("--plain", "append without producers: what is in doubt is not sent again", false)
     .option("--keep", "keep the logs; they are kept in any case if the verification fails", false)
-    .option("--json", "the report for programs", false)
+    .addOption(new Option("--json", "the same as --output json").default(false).conflicts("output"))
+    .addOption(outputOption())
     .addHelpText("after", HELP)
     .action((flags: VerifyFlags) => verifyCommand(flags, context));
 }
@@ -121,10 +123,9 @@ async function verifyCommand(flags: VerifyFlags, context: CommandContext): Promi
     onRetry: onceEach((message) => note(streams, `${message}; trying again for ${flags.retryFor} s at most`)),
     signal,
   });
-  await writeData(
-    streams,
-    `${flags.json ? JSON.stringify(inSnakeCase(report)) : reportText(report, flags)}\n`,
-  );
+  const isJson = flags.json || flags.output === "json";
+  const told = isJson ? JSON.stringify(inSnakeCase(report)) : reportText(report, flags);
+  await writeData(streams, `${told}\n`);
   if (!report.passed) {
     note(streams, `The logs are kept: ${prefix}-0 and on.`);
     throw new RefusedAnswer("the verification failed");

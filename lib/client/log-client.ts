@@ -22,6 +22,8 @@ import type {
   SegmentListJson,
   TailJson,
 } from "../api/wire.ts";
+import { NotSentError } from "./client-errors.ts";
+import { endpointFault } from "./endpoint.ts";
 import { type ExchangeOptions, exchange } from "./http-exchange.ts";
 import {
   type Answered,
@@ -60,7 +62,10 @@ export class LogClient {
   readonly endpoint: string;
   readonly #timeoutMs: number;
 
+  /** Throws NotSentError if the endpoint can be none. */
   constructor(private readonly options: LogClientOptions) {
+    const fault = endpointFault(options.endpoint);
+    if (fault !== undefined) throw new NotSentError(`the endpoint ${fault}`);
     this.endpoint = options.endpoint.replace(/\/+$/, "");
     this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
   }

@@ -26,8 +26,11 @@ export interface BookieRecord {
   readonly new?: true;
 }
 
+/** Of cloud.json. A version reads its own and refuses those that came later. */
+const FORMAT = 1;
+
 export interface CloudFile {
-  readonly format: 1;
+  readonly format: typeof FORMAT;
   readonly regions: readonly string[];
   readonly bookies: readonly BookieRecord[];
   /** How many of the regions, from the first on, have a metadata replica; absent: as many as may. */
@@ -176,7 +179,7 @@ function newCloudFile(regions: readonly string[], random: Random): CloudFile {
       storage: randomToken(random),
     })),
   );
-  return { format: 1, regions, bookies, setUp: false };
+  return { format: FORMAT, regions, bookies, setUp: false };
 }
 
 export async function writeCloudFile(dataDir: string, file: CloudFile): Promise<void> {
@@ -184,14 +187,27 @@ export async function writeCloudFile(dataDir: string, file: CloudFile): Promise<
 }
 
 function parseCloudFile(path: string, text: string): CloudFile {
+  const file = parsedObject(text);
+  if (Number.isInteger(file?.format) && Number(file?.format) > FORMAT) throw newerVersion(path, file?.format);
+  const { format, regions, bookies } = file ?? {};
+  if (format !== FORMAT || !Array.isArray(regions) || !Array.isArray(bookies)) throw identitiesLost(path);
+  return file as CloudFile & Readonly<Record<string, unknown>>;
+}
+
+function parsedObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    const file = JSON.parse(text) as CloudFile;
-    if (file.format !== 1 || !Array.isArray(file.regions) || !Array.isArray(file.bookies))
-      throw new Error("format");
-    return file;
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
   } catch {
-    throw identitiesLost(path);
+    return undefined;
   }
+}
+
+function newerVersion(path: string, format: unknown): LocalError {
+  return new LocalError(
+    `${path} was written by a newer version of Fenceline: its format is ${format}, and this version reads ` +
+      `${FORMAT}. Nothing was changed. Run that version, or choose another directory with --data.`,
+  );
 }
 
 function identitiesLost(path: string): LocalError {

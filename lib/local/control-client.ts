@@ -2,7 +2,7 @@
 import type { Problem } from "../api/problem.ts";
 import { type ControlAddress, readControlFile } from "./control-file.ts";
 import type { RegionState } from "./control-server.ts";
-import { LocalError, LocalNotFoundError } from "./local-error.ts";
+import { LocalError, LocalNotFoundError, NoCloudError } from "./local-error.ts";
 
 /** New storage is set up while the caller waits. */
 const TIMEOUT_MS = 30_000;
@@ -19,7 +19,7 @@ export class Control {
     private readonly address: ControlAddress,
   ) {}
 
-  /** Throws LocalError if no cloud runs on the directory. */
+  /** Throws NoCloudError if no cloud runs on the directory. */
   static async open(dataDir: string): Promise<Control> {
     return new Control(dataDir, await readControlFile(dataDir));
   }
@@ -65,9 +65,10 @@ export class Control {
       });
       return { ok: response.ok, answer: (await response.json()) as T & Problem };
     } catch (error) {
-      throw new LocalError(
-        `the cloud on ${this.dataDir} does not answer at ${url}; process ${pid} wrote its control.json ` +
-          `and may have ended. Start it again with npx fenceline local. (${String(error)})`,
+      throw new NoCloudError(
+        this.dataDir,
+        `the cloud on ${this.dataDir} does not answer at ${url} (${String(error)}); process ${pid} ` +
+          "wrote its control.json and may have ended",
       );
     }
   }

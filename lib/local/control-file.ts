@@ -2,7 +2,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readIfThere, writeCrashSafe } from "./crash-safe-file.ts";
-import { LocalError } from "./local-error.ts";
+import { NoCloudError } from "./local-error.ts";
 
 export interface ControlAddress {
   readonly pid: number;
@@ -19,14 +19,11 @@ export async function writeControlFile(dataDir: string, control: ControlAddress)
   await writeCrashSafe(controlPath(dataDir), `${JSON.stringify(control, null, 2)}\n`, OWNER_ONLY);
 }
 
-/** Throws LocalError if no cloud has run on this directory, or the last one was stopped. */
+/** Throws NoCloudError if no cloud has run on this directory, or the last one was stopped. */
 export async function readControlFile(dataDir: string): Promise<ControlAddress> {
   const text = await readIfThere(controlPath(dataDir));
   if (text !== undefined) return JSON.parse(text) as ControlAddress;
-  throw new LocalError(
-    `no cloud runs on ${dataDir}: it has no control.json. Start one with ` +
-      `npx fenceline local --data ${dataDir}, or name the directory of the one that runs with --data.`,
-  );
+  throw new NoCloudError(dataDir, `no cloud runs on ${dataDir}: it has no control.json`);
 }
 
 export async function removeControlFile(dataDir: string): Promise<void> {

@@ -3,6 +3,18 @@ export class LocalError extends Error {
   override readonly name: string = "LocalError";
 }
 
+/** No cloud answers on the directory. */
+export class NoCloudError extends LocalError {
+  override readonly name = "NoCloudError";
+
+  constructor(
+    readonly dataDir: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
 /** What was named is not in the cloud. */
 export class LocalNotFoundError extends LocalError {
   override readonly name = "LocalNotFoundError";

@@ -10,7 +10,7 @@ import { notReady, sideEffectsOf, unavailable } from "./errors.ts";
 import { newWriteToken, type WriteToken } from "./ids.ts";
 import type { Item, ItemKey } from "./items.ts";
 import { limits } from "./limits.ts";
-import type { MetadataStore, Versioned } from "./ports.ts";
+import type { Consistency, MetadataStore, Versioned } from "./ports.ts";
 import type { Random } from "./random.ts";
 
 export type Decision = { readonly kind: "write"; readonly item: Item } | { readonly kind: "keep" };
@@ -51,17 +51,50 @@ export async function updateItem(
   throw notReady(message, undefined, { sideEffects: sent.size > 0 ? "possible" : "none" });
 }
 
+type ItemOf<K extends Item["kind"]> = Extract<Item, { readonly kind: K }>;
+
+/**
+ * Changes an item of that kind as `change` says; where that says nothing, and where there is none, it stays.
+ */
+export async function changeItem<K extends Item["kind"]>(
+  ports: UpdatePorts,
+  key: ItemKey,
+  kind: K,
+  change: (item: ItemOf<K>) => ItemOf<K> | undefined,
+): Promise<{ readonly item: ItemOf<K> | undefined; readonly wrote: boolean }> {
+  const { stored, wrote } = await updateItem(ports, key, (current) => {
+    const item = ofKind(current, kind);
+    const changed = item === undefined ? undefined : change(item);
+    return changed === undefined ? { kind: "keep" } : { kind: "write", item: changed };
+  });
+  return { item: ofKind(stored, kind), wrote };
+}
+
+/** Reads an item of that kind; undefined where there is none. Throws what the store throws. */
+export async function readItem<K extends Item["kind"]>(
+  metadata: MetadataStore,
+  key: ItemKey,
+  kind: K,
+  consistency: Consistency = "consistent",
+): Promise<ItemOf<K> | undefined> {
+  return ofKind(await metadata.get(key, consistency), kind);
+}
+
+function ofKind<K extends Item["kind"]>(stored: Versioned | undefined, kind: K): ItemOf<K> | undefined {
+  return stored?.item.kind === kind ? (stored.item as ItemOf<K>) : undefined;
+}
+
 /** Removes the item while `mayRemove` says so of what was just read. Absent counts as removed. */
 export async function removeItem(
   ports: UpdatePorts,
   key: ItemKey,
-  mayRemove: (current: Versioned) => boolean,
+  mayRemove: (current: Versioned) => boolean | Promise<boolean>,
 ): Promise<"removed" | "kept"> {
   let failure: unknown;
   for (let round = 0; round < limits.updateRoundsMax; round++) {
     const current = await read(ports.metadata, key, round > 0);
     if (current === undefined) return "removed";
-    if (!mayRemove(current)) return "kept";
+    if (!(await mayRemove(current))) return "kept";
     try {
       const answer = await ports.metadata.remove(key, current.version);
       if (answer.kind === "removed") return "removed";

@@ -22,7 +22,7 @@ import type { LogConfig } from "../../lib/protocol/items.ts";
 import { closeLedger, type LedgerMetadata, newLedger } from "../../lib/protocol/ledger-metadata.ts";
 import { batchSender, checkAppend } from "../../lib/protocol/log/appending/append-checks.ts";
 import { judgeAppend } from "../../lib/protocol/log/appending/place-appends.ts";
-import { refuseDifferences } from "../../lib/protocol/log/catalogue/config-differences.ts";
+import { refuseDifferences } from "../../lib/protocol/log/catalogue/create-log.ts";
 import type {
   AppendAck,
   AppendOperations,
@@ -35,8 +35,7 @@ import type {
   ReadRequest,
 } from "../../lib/protocol/log/operations.ts";
 import { ProducerTable } from "../../lib/protocol/log/producers/producer-table.ts";
-import { compareDlsn } from "../../lib/protocol/log/records/dlsn.ts";
-import type { LogRecord } from "../../lib/protocol/log/records/record.ts";
+import { compareDlsn, type LogRecord } from "../../lib/protocol/log/records/record.ts";
 import type { BookieState, RegionState } from "../../lib/protocol/place.ts";
 import type { RegionDescription, RegionOperations } from "../../lib/protocol/placement/region-operations.ts";
 import { type ReadCost, ReadCounters } from "../../lib/protocol/reads/read-counters.ts";

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { batchesOf } from "../../lib/cli/batches.ts";
 import { UsageError } from "../../lib/cli/exit-codes.ts";
-import { linesOf } from "../../lib/cli/lines.ts";
+import { linesOf, Sources } from "../../lib/cli/lines.ts";
 import { ScratchDirectory } from "../adapters/scratch-directory.ts";
 
 async function* chunked(...chunks: readonly Uint8Array[]): AsyncGenerator<Buffer> {
@@ -18,7 +18,8 @@ async function allLines(
   max = 1_000,
 ): Promise<Buffer[]> {
   const lines: Buffer[] = [];
-  for await (const group of linesOf(sources, stdin, max)) lines.push(...group);
+  using opened = await Sources.open(sources, stdin);
+  for await (const group of linesOf(opened, max)) lines.push(...group);
   return lines;
 }
 

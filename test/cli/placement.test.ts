@@ -24,7 +24,6 @@ describe("check", () => {
     expect(JSON.parse(refused.out)).toEqual({
       accepted: false,
       smallest_ack_quorum: 9,
-      smallestAckQuorum: 9,
       reason: expect.stringContaining("it must be at least 9"),
       warnings: [],
       change: ["ack_quorum"],
@@ -34,7 +33,6 @@ describe("check", () => {
     expect(JSON.parse(accepted.out)).toMatchObject({
       accepted: true,
       smallest_ack_quorum: 9,
-      smallestAckQuorum: 9,
       reason: null,
       warnings: [],
       availability: { degraded_ack_quorum_min: 9, one_loss_ack_quorum_max: 10, losses_in_place: 1 },

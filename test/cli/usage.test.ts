@@ -1,9 +1,14 @@
 /** What is refused before any request, what is said before a command, and the table of exit codes. */
 import { readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { problemStatus } from "../../lib/api/problem.ts";
 import { exitCodeOf, exitCodes, exitCodeWords } from "../../lib/cli/exit-codes.ts";
 import { ProblemError } from "../../lib/client/client-errors.ts";
+import { LogClient } from "../../lib/client/log-client.ts";
+import { ScratchDirectory } from "../adapters/scratch-directory.ts";
+import { fakeLedgerId } from "../api/fake-log.ts";
 import { FaultyEndpoint } from "./faulty-endpoint.ts";
 import { at, run } from "./run-command.ts";
 
@@ -74,6 +79,55 @@ describe("an endpoint", () => {
     }
   });
 
+  test.each([
+    "http://me:secret-word@127.0.0.1:4701",
+    "http://secret-word@127.0.0.1:4701/",
+    "http://:secret-word@127.0.0.1:4701",
+    "http:secret-word@127.0.0.1:4701",
+    "https:\\\\me:secret-word@127.0.0.1:4701",
+    "http://me:secret-word@",
+    "http://127.0.0.1:4701?token=secret-word",
+    "http://127.0.0.1:4701/?",
+    "http://127.0.0.1:4701/base#secret-word",
+    "http://127.0.0.1:4701/#",
+    "http://me:secret-word@127.0.0.1:4701/v1",
+    "http://me:secret-word@host:port",
+    "ftp://me:secret-word@127.0.0.1",
+    "me:secret-word@127.0.0.1:4701",
+    "",
+  ])("%j is refused, and not printed", async (url) => {
+    vi.stubEnv("AWS_ENDPOINT_URL", url);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await using scratch = await ScratchDirectory.make();
+    const [own, aws] = [join(scratch.path, "own.json"), join(scratch.path, "aws.json")];
+    const gateway = "https://abc123.execute-api.us-east-1.amazonaws.com/live";
+    await writeFile(own, JSON.stringify({ one: { Region: "us-east-1", Endpoint: url } }));
+    await writeFile(aws, JSON.stringify({ one: { Region: "us-east-1", Endpoint: gateway } }));
+    const plan = "placement check --ensemble 4 --write-quorum 4 --ack-quorum 3 --min-regions 2";
+    for (const args of [
+      ["logs", "--endpoint", url],
+      ["logs", `--endpoint=${url}`, "--output", "json"],
+      ["--endpoint", url, "append", "x"],
+      ["verify", "--endpoint", "http://127.0.0.1:4701", "--endpoint", url],
+      ["--endpoint", url, ...plan.split(" "), "--topology", "a:9,b:9"],
+      ["--outputs", own, "--region", "us-east-1", "logs"],
+      ["--outputs", aws, "--region", "us-east-1", "logs"],
+    ]) {
+      const { code, out, err } = await run(args, "a\n");
+      expect([args, code, out]).toEqual([args, 2, ""]);
+      expect(err).toMatch(/has to be a region's base URL|leave it out/);
+      expect(err).not.toContain("secret-word");
+    }
+    expect(() => new LogClient({ endpoint: url })).toThrow(/^the endpoint (?!.*secret-word)/);
+  });
+
+  test("is asked without the slashes and the capitals that mean nothing", async () => {
+    await using endpoint = await FaultyEndpoint.open();
+    const shouted = `${endpoint.url.replace("http", "HTTP")}//`;
+    const { err } = await run(["append", "nowhere", "--endpoint", shouted], "a\n");
+    expect(err).toContain(`npx fenceline create nowhere --endpoint ${endpoint.url}\n`);
+  });
+
   test("on a port that nothing is sent to is asked once, and is a matter of usage", async () => {
     const begunMs = performance.now();
     for (const line of ["describe x", "append x"]) {
@@ -115,6 +169,53 @@ test("two forms of output that contradict each other are refused", async () => {
   const sizes = "--ensemble 2 --write-quorum 2 --ack-quorum 2 --min-regions 2 --topology a:2,b:2";
   expect((await run(`placement check ${sizes} --json --output text`.split(" "))).code).toBe(2);
 });
+
+test("every --output json, and every error in it, has names in snake_case alone", async () => {
+  await using endpoint = await FaultyEndpoint.open();
+  const sizes = "--ensemble 4 --write-quorum 4 --ack-quorum 3 --min-regions 2 --topology a:9,b:9";
+  const lines = [
+    "create x --preset economy",
+    "create x --preset standard",
+    "append x",
+    "append x --match-seq-num 9",
+    "read x",
+    "read x --timing",
+    "read nowhere",
+    "logs",
+    "describe x",
+    "owner show x",
+    "owner transfer x --to us-east-1",
+    "owner prefer x us-east-1",
+    "region list",
+    "region drain us-east-1",
+    "bookie lost us-east-1.b1",
+    "bookie lost nowhere",
+    `ledger show ${fakeLedgerId}`,
+    `ledger recover ${fakeLedgerId}`,
+    `placement check ${sizes}`,
+    `placement check ${sizes.replace("--ack-quorum 3", "--ack-quorum 1")}`,
+    `placement place ${sizes}`,
+    "verify --duration 1 --appenders 1 --reads-failed-max 100",
+    "trim x --to 1",
+    "seal x",
+    "delete x",
+  ];
+  for (const line of lines) {
+    const asks = line.startsWith("placement") ? "" : ` --endpoint ${endpoint.url}`;
+    const { out, err } = await run(`${line} --output json${asks}`.split(" "), "a\n");
+    const said = [...out.split("\n"), ...err.split("\n").filter((one) => one.startsWith("{"))];
+    const documents = said.filter((one) => one !== "").map((one) => JSON.parse(one));
+    expect([line, documents.length > 0]).toEqual([line, true]);
+    expect([line, documents.flatMap(namesIn).filter((name) => /[A-Z]/.test(name))]).toEqual([line, []]);
+  }
+}, 20_000);
+
+/** Names of members, at any depth. */
+function namesIn(value: unknown): string[] {
+  if (typeof value !== "object" || value === null) return [];
+  const own = Array.isArray(value) ? [] : Object.keys(value);
+  return [...own, ...Object.values(value).flatMap(namesIn)];
+}
 
 describe("exit codes", () => {
   test("are in one table, which the help and docs/CLI.md have", async () => {

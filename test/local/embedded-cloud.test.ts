@@ -127,6 +127,24 @@ describe("the data directory", () => {
     expect(running.cloud.regions()).toHaveLength(2);
   });
 
+  test("of another format is refused as it is, and a newer one is called so", async () => {
+    await using running = await RunningCloud.start({ regions: "1" });
+    await running.stop();
+    const path = join(running.dataDir, "cloud.json");
+    const own = await readFile(path, "utf8");
+    for (const [format, why] of [
+      ["2", /newer version of Fenceline: its format is 2, and this version reads 1\. Nothing was changed/],
+      ["1.5", /not what this version writes/],
+      ['"2"', /not what this version writes/],
+      ["0", /not what this version writes/],
+    ] as const) {
+      const other = own.replace('"format": 1', `"format": ${format}`);
+      await writeFile(path, other);
+      await expect(running.open()).rejects.toThrow(why);
+      expect(await readFile(path, "utf8")).toBe(other);
+    }
+  });
+
   test("without its file of identities is refused, not begun anew", async () => {
     await using running = await RunningCloud.start();
     await running.stop();

@@ -6,7 +6,7 @@ function judge(path: string, ...lines: string[]): string[] {
 }
 
 test.each([
-  ["lib/protocol/log/records/dlsn.ts", 'import { encode } from "../../../formats/entry-format.ts";'],
+  ["lib/protocol/log/records/record.ts", 'import { encode } from "../../../formats/entry-format.ts";'],
   ["lib/protocol/ids.ts", 'import { createHash } from "node:crypto";'],
   ["lib/protocol/ids.ts", 'import { z } from "zod";'],
   ["lib/protocol/ids.ts", 'export { z } from "zod";'],
@@ -41,7 +41,7 @@ test.each([
 });
 
 test.each([
-  ["lib/protocol/log/records/dlsn.ts", 'import type { EntryId } from "../ids.ts";'],
+  ["lib/protocol/log/records/record.ts", 'import type { EntryId } from "../ids.ts";'],
   ["lib/formats/entry-format.ts", 'import type { EntryHeader } from "../protocol/ports.ts";'],
   ["lib/adapters/level/store.ts", 'import { ClassicLevel } from "classic-level";'],
   ["lib/adapters/level/store.ts", 'import { open } from "./group-commit.ts";'],

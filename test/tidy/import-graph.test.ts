@@ -58,7 +58,7 @@ describe("circles", () => {
 
 describe("the floors of the log", () => {
   test.each([
-    ["records/dlsn.ts", "../operations.ts"],
+    ["records/record.ts", "../operations.ts"],
     ["log-identity.ts", "./records/record.ts"],
     ["log-ports.ts", "./producers/producer-table.ts"],
     ["chain/segments.ts", "../reading/log-reader.ts"],

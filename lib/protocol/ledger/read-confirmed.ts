@@ -10,7 +10,7 @@ import { type LedgerMetadata, lastFragment } from "../ledger-metadata.ts";
 import type { BookieAddress } from "../place.ts";
 import type { TailAnswer } from "../ports.ts";
 import type { ReadCounters } from "../reads/read-counters.ts";
-import type { Part, QuorumAnswer, QuorumRead } from "../reads/replica-read.ts";
+import type { Part, QuorumAnswer, QuorumRead } from "../reads/speculative-read.ts";
 import { quorumRead } from "../reads/speculative-read.ts";
 import { coversEveryWriteSet, positionsOf } from "../write-set.ts";
 import { callOnce } from "./call-bookie.ts";

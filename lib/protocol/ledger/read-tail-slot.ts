@@ -12,7 +12,7 @@ import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import type { ReadAnswer, SealedEntry } from "../ports.ts";
 import type { ReadCounters } from "../reads/read-counters.ts";
-import type { Part } from "../reads/replica-read.ts";
+import type { Part } from "../reads/speculative-read.ts";
 import { quorumRead } from "../reads/speculative-read.ts";
 import type { Replication } from "../replication.ts";
 import { ackSetFirst, isAckSet, provesAbsence, writeSet } from "../write-set.ts";

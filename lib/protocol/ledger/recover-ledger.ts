@@ -26,7 +26,7 @@ import {
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import type { RecoveryReadAnswer, SealedEntry } from "../ports.ts";
-import type { Part } from "../reads/replica-read.ts";
+import type { Part } from "../reads/speculative-read.ts";
 import { quorumRead } from "../reads/speculative-read.ts";
 import type { Replication } from "../replication.ts";
 import { coversEveryWriteSet, provesAbsence, writeSet } from "../write-set.ts";

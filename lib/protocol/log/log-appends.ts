@@ -11,10 +11,9 @@ import { type AskAdmission, admitLog } from "../placement/admission.ts";
 import { checkRegion } from "../placement/known-region.ts";
 import { within } from "../waiting.ts";
 import { appendDeadline } from "./appending/pending-appends.ts";
-import { createLog, describe, type LogCreation } from "./catalogue/create-log.ts";
+import { createLog, describe, preferRegion } from "./catalogue/create-log.ts";
 import { type Ask, askInTime, LogNames } from "./catalogue/log-names.ts";
-import { preferRegion } from "./catalogue/prefer-region.ts";
-import { ownershipOf } from "./chain/ownership-of.ts";
+import { ownershipOf } from "./chain/segments.ts";
 import { checkLeases } from "./lease/writer-lease.ts";
 import type { LogIdentity } from "./log-identity.ts";
 import type { AppendAnswer, LogPorts, OwnerAnswer, OwnerRequest } from "./log-ports.ts";
@@ -24,6 +23,7 @@ import type {
   AppendOperations,
   AppendRequest,
   DeletionAnswer,
+  LogCreation,
   LogDescription,
   Ownership,
 } from "./operations.ts";

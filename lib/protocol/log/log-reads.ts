@@ -10,14 +10,14 @@ import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import type { LedgerMetadata } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import { type ReadCost, ReadCounters } from "../reads/read-counters.ts";
+import { readItem } from "../update-item.ts";
 import { describe } from "./catalogue/create-log.ts";
-import { type ListLogsRequest, listLogs } from "./catalogue/list-logs.ts";
-import { findLog, LogNames } from "./catalogue/log-names.ts";
-import { ownershipOf } from "./chain/ownership-of.ts";
-import { allItems, lastItem } from "./chain/segments.ts";
+import { findLog, LogNames, listLogs } from "./catalogue/log-names.ts";
+import { allItems, lastItem, ownershipOf } from "./chain/segments.ts";
 import type { LogIdentity } from "./log-identity.ts";
 import type { Settler } from "./log-ports.ts";
 import type {
+  ListLogsRequest,
   LogDescription,
   LogPage,
   Ownership,
@@ -28,9 +28,7 @@ import type {
   TailAnswer,
 } from "./operations.ts";
 import { KnownLedgers } from "./reading/known-ledgers.ts";
-import { LogReader, type ReaderPorts } from "./reading/log-reader.ts";
-import { ReadCollector } from "./reading/read-collector.ts";
-import { readRecords } from "./reading/read-records.ts";
+import { findTail, type ReaderPorts, readRecords } from "./reading/log-reader.ts";
 import { seek } from "./reading/seek.ts";
 
 export class LogReads implements ReadOperations {
@@ -59,8 +57,7 @@ export class LogReads implements ReadOperations {
     return withoutEffects(() =>
       this.#names.with(name, (log) =>
         this.#costed(log, async (cost) => {
-          const goal = { consistency, collector: ReadCollector.ofNothing(cost), begin: "last" } as const;
-          const { tail, upToDate, sealed, segment } = await new LogReader(this.#ports, log, goal).run();
+          const { tail, upToDate, sealed, segment } = await findTail(this.#ports, log, consistency, cost);
           const owner = segment === undefined ? {} : { ownerRegion: segment.item.ownerRegion };
           return { tail, upToDate, sealed, ...owner };
         }),
@@ -68,7 +65,7 @@ export class LogReads implements ReadOperations {
     );
   }
 
-  /** Counts what a read asks of bookies and tells the trace, also of a read that fails. */
+  /** Counts what a read asks of bookies and reports it to the trace, also of a read that fails. */
   async #costed<T extends object>(
     { log }: LogIdentity,
     read: (cost: ReadCounters) => Promise<T>,
@@ -119,8 +116,8 @@ export class LogReads implements ReadOperations {
 
   showLedger(id: LedgerId): Promise<LedgerMetadata> {
     return withoutEffects(async () => {
-      const item = (await this.#ports.metadata.get(ledgerKey(id), "consistent"))?.item;
-      if (item?.kind === "ledger") return item;
+      const ledger = await readItem(this.#ports.metadata, ledgerKey(id), "ledger");
+      if (ledger !== undefined) return ledger;
       const message = `there is no ledger ${id}; take an id from the log's segments`;
       throw new FencelineError("ledger_not_found", { message });
     });

@@ -3,7 +3,7 @@
  * Values are checked and typed here; nothing below checks them again.
  */
 import type { LedgerId, LogIncarnation, LogName, Region, SegmentNumber, SeqNum } from "../ids.ts";
-import type { LogConfig, SegmentCompletion } from "../items.ts";
+import type { LogConfig, LogItem, SegmentItem } from "../items.ts";
 import type { LedgerMetadata } from "../ledger-metadata.ts";
 import type { ReadCost } from "../reads/read-counters.ts";
 import type { Dlsn, LogRecord, RecordInput, RecordPosition, Sender } from "./records/record.ts";
@@ -41,24 +41,31 @@ export interface AppendAck {
   readonly ownerRegion: Region;
 }
 
-export interface LogDescription {
-  readonly name: LogName;
-  readonly log: LogIncarnation;
-  readonly config: LogConfig;
-  /** `sealed`: it has an end. Told by `describeLog` alone: who changes a log does not look for its end. */
+/** The log's item, and whether it has an end. */
+export interface LogDescription extends Omit<LogItem, "kind" | "state"> {
+  /**
+   * `sealed`: it has an end. Only `describeLog` says so: no operation that changes a log looks for its end.
+   */
   readonly state: "active" | "sealed" | "deleting";
-  readonly trimPoint: SeqNum;
-  readonly createdAtMs: number;
-  readonly preferredRegion?: Region;
 }
 
-export interface SegmentDescription {
-  readonly number: SegmentNumber;
+export interface LogCreation {
+  readonly created: boolean;
+  readonly description: LogDescription;
+  /** Why some of the present regions could not host the log without the others. */
+  readonly warnings: readonly string[];
+}
+
+export interface SegmentDescription extends Omit<SegmentItem, "kind"> {
   readonly firstSeqNum: SeqNum;
-  readonly ledgerId: LedgerId;
-  readonly ownerRegion: Region;
-  readonly createdAtMs: number;
-  readonly completion?: SegmentCompletion;
+}
+
+export interface ListLogsRequest {
+  /** Only names that begin with this. */
+  readonly prefix: string;
+  /** Only names behind this one, in the order of code units. */
+  readonly startAfter?: LogName;
+  readonly limit: number;
 }
 
 export interface LogPage {
@@ -85,24 +92,24 @@ export interface ReadRequest {
   readonly consistency: "strong" | "local";
 }
 
-export interface ReadAnswer {
-  readonly records: readonly LogRecord[];
-  /** Where to read on. */
-  readonly next: SeqNum;
-  /** The end of the log as far as this read knows: exact if `upToDate`, else a lower bound. */
+/** The end of the log as far as a read knows. */
+export interface KnownTail {
+  /** Exact if `upToDate`, else a lower bound. */
   readonly tail: SeqNum;
   /** Only after rule 14: there was nothing at `tail` while this read ran. */
   readonly upToDate: boolean;
   /** The log was sealed at `tail`. False: it goes on, or this read did not come to its end. */
   readonly sealed: boolean;
+}
+
+export interface ReadAnswer extends KnownTail {
+  readonly records: readonly LogRecord[];
+  /** Where to read on. */
+  readonly next: SeqNum;
   readonly cost?: ReadCost;
 }
 
-export interface TailAnswer {
-  readonly tail: SeqNum;
-  readonly upToDate: boolean;
-  /** The log was sealed: `tail` is its end. */
-  readonly sealed: boolean;
+export interface TailAnswer extends KnownTail {
   readonly ownerRegion?: Region;
   readonly cost?: ReadCost;
 }
@@ -124,18 +131,9 @@ export interface AppendOperations {
    * Creates the log, or finds it with the same configuration. `log_exists` if the configuration differs,
    * `invalid_request` if admission refuses its quorum sizes.
    */
-  createLog(
-    name: LogName,
-    config: LogConfig,
-    preferred?: Region,
-  ): Promise<{
-    readonly created: boolean;
-    readonly description: LogDescription;
-    /** Why some of the present regions could not host the log without the others. */
-    readonly warnings: readonly string[];
-  }>;
+  createLog(name: LogName, config: LogConfig, preferred?: Region): Promise<LogCreation>;
   append(request: AppendRequest): Promise<AppendAck>;
-  /** Says where the log should be owned; undefined: anywhere. It gets there by and by, or is transferred. */
+  /** Says where the log should be owned; undefined: anywhere. It gets there eventually, or is transferred. */
   preferRegion(name: LogName, preferred: Region | undefined): Promise<LogDescription>;
   /**
    * Makes the region own the log, by the owner's leave if it answers. Who owns it then, also if it was that
@@ -148,7 +146,7 @@ export interface AppendOperations {
    * 14).
    */
   settle(name: LogName): Promise<void>;
-  /** Lets go of the records below `to`; forward only (rule 30). The trim point as it is then. */
+  /** Releases the records below `to`; forward only (rule 30). The trim point as it is then. */
   trim(name: LogName, to: SeqNum): Promise<SeqNum>;
   /** Ends the log for ever (rule 29). Its end: the seq_num after the last record. */
   seal(name: LogName): Promise<SeqNum>;
@@ -164,11 +162,7 @@ export interface AppendOperations {
 /** What the `read` function of a region does. */
 export interface ReadOperations {
   describeLog(name: LogName): Promise<LogDescription>;
-  listLogs(request: {
-    readonly prefix: string;
-    readonly startAfter?: LogName;
-    readonly limit: number;
-  }): Promise<LogPage>;
+  listLogs(request: ListLogsRequest): Promise<LogPage>;
   segments(name: LogName): Promise<readonly SegmentDescription[]>;
   read(request: ReadRequest): Promise<ReadAnswer>;
   tail(name: LogName, consistency: "strong" | "local"): Promise<TailAnswer>;

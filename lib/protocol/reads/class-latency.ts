@@ -66,18 +66,26 @@ export class ClassLatency {
     return this.#memorySamples >= readLimits.memorySamplesMin ? Math.exp(this.#memoryLog) : undefined;
   }
 
+  /** The present median, in ms; undefined while there are too few samples. */
+  get medianMs(): number | undefined {
+    return this.thresholds().medianMs;
+  }
+
   /** The present median if it is known, else the remembered one. */
   get typicalMs(): number | undefined {
-    return this.thresholds().medianMs ?? this.memoryMs;
+    return this.medianMs ?? this.memoryMs;
+  }
+
+  /** Silence of so long sends the question on, in ms. */
+  get silenceMs(): number {
+    return this.thresholds().silenceMs;
   }
 
   /** The whole class is far slower than it used to be: its bookies suffer from one cause. */
   get isStrained(): boolean {
-    const { medianMs } = this.thresholds();
-    const memoryMs = this.memoryMs;
-    return (
-      medianMs !== undefined && memoryMs !== undefined && medianMs > readLimits.strainedFactor * memoryMs
-    );
+    const { medianMs, memoryMs } = this;
+    if (medianMs === undefined || memoryMs === undefined) return false;
+    return medianMs > readLimits.strainedFactor * memoryMs;
   }
 
   thresholds(): ClassThresholds {
@@ -137,29 +145,20 @@ class Half {
   readonly finished = new Float64Array(BUCKETS);
   readonly censored = new Float64Array(BUCKETS);
   samples = 0;
-
-  clear(): void {
-    this.finished.fill(0);
-    this.censored.fill(0);
-    this.samples = 0;
-  }
 }
 
 /** What a sketch says about the latencies of one moment; it does not change. */
 export class Survival {
-  readonly #beyond: Float64Array;
-
   constructor(
     readonly samples: number,
-    beyond: Float64Array,
-  ) {
-    this.#beyond = beyond;
-  }
+    /** For each bucket, the probability that an attempt takes longer. */
+    private readonly beyondBucket: Float64Array,
+  ) {}
 
   /** The probability that an attempt takes longer than `latencyMs`: rather too high than too low. */
   beyond(latencyMs: number): number {
     if (latencyMs <= FLOOR_MS) return 1;
-    return this.#beyond[bucketOf(latencyMs) - 1] ?? 0;
+    return this.beyondBucket[bucketOf(latencyMs) - 1] ?? 0;
   }
 
   /**
@@ -167,7 +166,7 @@ export class Survival {
    * just before the answer that was bound to come is a waste. Undefined if cancelled attempts leave it open.
    */
   quantile(p: number): number | undefined {
-    const bucket = this.#beyond.findIndex((beyond) => beyond <= 1 - p + 1e-12);
+    const bucket = this.beyondBucket.findIndex((beyond) => beyond <= 1 - p + 1e-12);
     return bucket < 0 ? undefined : edgeOf(bucket);
   }
 }
@@ -189,17 +188,19 @@ export class LatencySketch {
 
   /** An attempt that was answered after `latencyMs`. */
   record(latencyMs: number): void {
-    this.#rotate();
-    const bucket = bucketOf(latencyMs);
-    this.#current.finished[bucket] = (this.#current.finished[bucket] ?? 0) + 1;
-    this.#current.samples += 1;
+    this.#count("finished", latencyMs);
   }
 
   /** An attempt that was cancelled after `elapsedMs`: it would have taken longer. */
   censor(elapsedMs: number): void {
+    this.#count("censored", elapsedMs);
+  }
+
+  #count(end: "finished" | "censored", ms: number): void {
     this.#rotate();
-    const bucket = bucketOf(elapsedMs);
-    this.#current.censored[bucket] = (this.#current.censored[bucket] ?? 0) + 1;
+    const counts = this.#current[end];
+    const bucket = bucketOf(ms);
+    counts[bucket] = (counts[bucket] ?? 0) + 1;
     this.#current.samples += 1;
   }
 
@@ -229,12 +230,9 @@ export class LatencySketch {
     if (ageMs < readLimits.sketchHalfMs) return;
     const isThin = this.#current.samples < readLimits.tailSamplesMin;
     if (isThin && ageMs < readLimits.sketchHalfMaxMs) return;
-    const oldest = this.#previous;
-    this.#previous = this.#current;
-    this.#current = oldest;
-    this.#current.clear();
     const halfMs = isThin ? readLimits.sketchHalfMaxMs : readLimits.sketchHalfMs;
-    if (ageMs >= 2 * halfMs) this.#previous.clear();
+    this.#previous = ageMs < 2 * halfMs ? this.#current : new Half();
+    this.#current = new Half();
     this.#started = new Age(this.clock);
   }
 }

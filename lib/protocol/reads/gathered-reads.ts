@@ -8,11 +8,10 @@
  */
 import { aborted, CallAbort, type CallSignal } from "../call-abort.ts";
 import type { Clock, Timer } from "../clock.ts";
-import { unavailable } from "../errors.ts";
 import type { BookieId, EntryId, LedgerId } from "../ids.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
-import type { Bookie, Bookies, ReadAnswer, SlotAnswers } from "../ports.ts";
+import type { Bookie, Bookies, ReadAnswer } from "../ports.ts";
 import { within } from "../waiting.ts";
 import { readLimits } from "./read-limits.ts";
 
@@ -94,7 +93,10 @@ export class GatheredReads {
       });
     }
     const entries = members.map(({ entry }) => entry);
-    const ask = async () => await severalOf(bookie, this.ledgerId, entries, all);
+    const ask = async () => {
+      const answers = bookie.readSeveral?.(this.ledgerId, entries, all);
+      return (await answers) ?? entries.map(() => undefined);
+    };
     within(this.ports.clock, limits.bookieCallTimeoutMs, `read ${entries.join(", ")}`, ask, all).then(
       (answers) => {
         for (const [index, member] of members.entries()) member.resolve(answers[index]);
@@ -104,14 +106,4 @@ export class GatheredReads {
       },
     );
   }
-}
-
-function severalOf(
-  bookie: Bookie,
-  ledgerId: LedgerId,
-  entries: readonly EntryId[],
-  signal: CallSignal,
-): Promise<SlotAnswers> {
-  const several = bookie.readSeveral?.(ledgerId, entries, signal);
-  return several ?? Promise.reject(unavailable(`${bookie.id} reads one entry at a time`, "none"));
 }

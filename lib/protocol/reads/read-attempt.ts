@@ -101,42 +101,29 @@ export class ReadAttempt implements Yardstick {
   }
 }
 
-interface RequestSent {
-  readonly bookie: BookieAddress;
-  readonly evidence: ReadAttempt;
-  /** When it was sent, in monotonic ms. */
-  readonly sentMs: number;
-  /** After how long it is given up, in ms. */
-  readonly timeoutMs: number;
-}
-
 /** A request of a read that has not been answered yet, and until when the read will wait for it. */
 export class OpenRequest {
-  readonly bookie: BookieAddress;
-  readonly evidence: ReadAttempt;
-  readonly #patienceMs: number;
   readonly abort = new CallAbort();
   /** Its silence was long enough, and the next replica was asked besides. */
   wasSentOn = false;
+  /** When it is given up, in monotonic ms. */
+  timeoutMs: number;
   #silentMs: number;
-  #timeoutMs: number;
 
-  constructor(fields: RequestSent) {
-    this.bookie = fields.bookie;
-    this.evidence = fields.evidence;
-    this.#patienceMs = fields.timeoutMs;
-    this.#silentMs = fields.sentMs + fields.evidence.silenceMs;
-    this.#timeoutMs = fields.sentMs + fields.timeoutMs;
+  /** `sentMs`: when it was sent, in monotonic ms; `patienceMs`: after how long it is given up. */
+  constructor(
+    readonly bookie: BookieAddress,
+    readonly evidence: ReadAttempt,
+    sentMs: number,
+    private readonly patienceMs: number,
+  ) {
+    this.#silentMs = sentMs + evidence.silenceMs;
+    this.timeoutMs = sentMs + patienceMs;
   }
 
   /** When its silence is long enough, in monotonic ms. */
   get silentMs(): number {
     return this.wasSentOn ? Number.POSITIVE_INFINITY : this.#silentMs;
-  }
-
-  /** When it is given up, in monotonic ms. */
-  get timeoutMs(): number {
-    return this.#timeoutMs;
   }
 
   /** The question could not be sent on: silence has to last once more. */
@@ -151,10 +138,10 @@ export class OpenRequest {
   thaw(nowMs: number): void {
     this.evidence.discredit();
     this.#silentMs = nowMs;
-    this.#timeoutMs = nowMs + this.#patienceMs;
+    this.timeoutMs = nowMs + this.patienceMs;
   }
 
-  /** Another one answered: nobody waits any more. */
+  /** Another one answered: the request is cancelled. */
   abandon(): void {
     this.evidence.abandoned();
     this.abort.abort();

@@ -1,45 +1,30 @@
 /** What reading cost: per read for traces and `Server-Timing`, and summed up per process for metrics. */
 import type { DistanceClass } from "../place.ts";
 
-/** One read's requests. `attempts` counts every request of the read; probes are not the read's own. */
-export interface ReadFacts {
-  readonly attempts: number;
-  readonly hedges: number;
-  /** Hedges that left the region, part of `hedges`. */
-  readonly crossRegionHedges: number;
-  /** Requests sent on for an error, a missing or damaged copy, or silence. */
-  readonly failovers: number;
-  /** How far away the answer came from; absent if there was none. */
-  readonly winner?: DistanceClass;
-}
-
 /** Why a request is sent. */
 export type Lane = "first" | "hedge" | "failover";
 
+/** One read's requests. `attempts` counts every request of the read; probes are not the read's own. */
+export type ReadFacts = Readonly<Omit<FactsSoFar, "sent">>;
+
 /** The facts of a read that is going on. */
 export class FactsSoFar {
-  #attempts = 0;
-  #hedges = 0;
-  #crossRegionHedges = 0;
-  #failovers = 0;
+  attempts = 0;
+  hedges = 0;
+  /** Hedges that left the region, part of `hedges`. */
+  crossRegionHedges = 0;
+  /** Requests sent on for an error, a missing or damaged copy, or silence. */
+  failovers = 0;
+  /** How far away the answer came from; absent if there was none. */
+  winner?: DistanceClass;
 
   /** A request was sent; `isFar` if it left the region. */
   sent(lane: Lane, isFar: boolean): void {
-    this.#attempts += 1;
-    if (lane === "failover") this.#failovers += 1;
+    this.attempts += 1;
+    if (lane === "failover") this.failovers += 1;
     if (lane !== "hedge") return;
-    this.#hedges += 1;
-    if (isFar) this.#crossRegionHedges += 1;
-  }
-
-  sum(winner?: DistanceClass): ReadFacts {
-    return {
-      attempts: this.#attempts,
-      hedges: this.#hedges,
-      crossRegionHedges: this.#crossRegionHedges,
-      failovers: this.#failovers,
-      ...(winner === undefined ? {} : { winner }),
-    };
+    this.hedges += 1;
+    if (isFar) this.crossRegionHedges += 1;
   }
 }
 

@@ -22,7 +22,6 @@ import {
   distanceRank,
   orderReplicas,
   type ReaderPlace,
-  type ReaderView,
   type ReplicaOrder,
 } from "./order-replicas.ts";
 import { ReadAttempt } from "./read-attempt.ts";
@@ -55,35 +54,23 @@ export class ReadPolicy {
   readonly counters = new ReadCounters();
   readonly hedgeBudget: TokenBucket;
   readonly retryBudget: TokenBucket;
-  readonly #place: ReaderPlace;
-  readonly #view: ReaderView;
   readonly #classes = new Map<`${CallKind} ${DistanceClass}`, ClassLatency>();
   readonly #bookies: BookieHealths;
   readonly #probes = new Map<BookieId, Probe>();
   readonly #delays = new Map<string, Delays>();
 
-  constructor(ports: ReadPolicyPorts) {
+  constructor(private readonly ports: ReadPolicyPorts) {
     this.clock = ports.clock;
-    this.#place = ports.place;
     this.#bookies = ports.health ?? new BookieHealths(ports);
     this.hedgeBudget = hedgeBucket(ports.clock);
     this.retryBudget = retryBucket(ports.clock);
-    this.#view = {
-      place: ports.place,
-      random: ports.random,
-      classView: (distance) => {
-        const latencies = this.latencies(distance);
-        const { medianMs, silenceMs } = latencies.thresholds();
-        const { typicalMs, isStrained } = latencies;
-        return { typicalMs, medianMs, silenceMs, isStrained };
-      },
-      replicaView: (bookie) => this.health(bookie.id),
-    };
   }
 
   /** Whom to ask in which order; a permutation of `writeSet`. */
   order(writeSet: readonly BookieAddress[]): ReplicaOrder {
-    return orderReplicas(writeSet, this.#view);
+    const { place, random } = this.ports;
+    const classView = (distance: DistanceClass) => this.latencies(distance);
+    return orderReplicas(writeSet, { place, random, classView, replicaView: ({ id }) => this.health(id) });
   }
 
   /** When to hedge, in ms from the first request, if replicas are asked in this order. */
@@ -108,7 +95,7 @@ export class ReadPolicy {
     return delaysMs;
   }
 
-  /** A request to `bookie` goes out now; however it ends, the attempt must be told. */
+  /** A request to `bookie` goes out now; however it ends, the attempt must learn of it. */
   begin(bookie: BookieAddress, kind: CallKind = "read"): ReadAttempt {
     const distance = this.distance(bookie);
     const latencies = this.latencies(distance, kind);
@@ -127,7 +114,7 @@ export class ReadPolicy {
   }
 
   distance(bookie: BookieAddress): DistanceClass {
-    return distanceClass(this.#place, bookie.place);
+    return distanceClass(this.ports.place, bookie.place);
   }
 
   /** Whether asking `bookie` leaves both the reader's region and that of the replica asked first. */

@@ -14,24 +14,65 @@
  *      with.
  * RIP4 As many requests are open as could still prove something. What is proven, the read alone says.
  */
+import type { CallAbort, CallSignal } from "../call-abort.ts";
 import type { Timer } from "../clock.ts";
 import { type BookieVerdict, type BookieWord, verdictOf } from "../errors.ts";
 import type { BookieAddress } from "../place.ts";
+import type { CallKind } from "./class-latency.ts";
 import { OpenRequest } from "./read-attempt.ts";
-import { FactsSoFar, type Lane } from "./read-counters.ts";
+import { FactsSoFar, type Lane, type ReadCounters, type ReadFacts } from "./read-counters.ts";
 import { readLimits } from "./read-limits.ts";
-import type { ReadPolicy } from "./read-policy.ts";
-import {
-  type Judged,
-  judged,
-  type Part,
-  type QuorumAnswer,
-  type QuorumRead,
-  type ReplicaRead,
-  sendProbe,
-  sendTo,
-  silence,
-} from "./replica-read.ts";
+import type { Probe, ReadPolicy } from "./read-policy.ts";
+
+/** What the answer is worth. `said` completes "bookie b ...". */
+export type Judgement<V> =
+  | { readonly usable: true; readonly value: V }
+  | { readonly usable: false; readonly said: string };
+
+/** `A` is what a bookie answers, `V` what it is worth. */
+interface ReplicaRead<A, V> {
+  /** Latencies are pooled by the kind of call; a plain read by default. */
+  readonly kind?: CallKind;
+  readonly writeSet: readonly BookieAddress[];
+  /** How long one request may take before it is given up, in ms; one call's usual time by default. */
+  readonly timeoutMs?: number;
+  /** Gets what the read cost, however it ended. */
+  readonly cost?: ReadCounters | undefined;
+  /** Sends one request. It should stop as soon as the signal says that it is cancelled. */
+  readonly call: (bookie: BookieAddress, signal: CallSignal, lane: Lane) => Promise<A>;
+  /**
+   * Whether the answer is what was asked for; if not, the next replica is asked. Probes are judged as well:
+   * it must not change anything, save that it may trace.
+   */
+  readonly judge: (answer: A, bookie: BookieAddress) => Judgement<V>;
+}
+
+/** A usable answer and whose it is. */
+export interface Part<P> {
+  readonly bookie: BookieAddress;
+  readonly value: P;
+}
+
+/** A read for which one answer may not be enough. Its functions are pure. */
+export interface QuorumRead<A, P, V> extends ReplicaRead<A, P> {
+  /** Changes the policy's order: puts in front those who can prove something together. */
+  readonly arrange?: (order: readonly BookieAddress[]) => readonly BookieAddress[];
+  /** What the parts prove; undefined: nothing yet. */
+  readonly conclude: (parts: readonly Part<P>[]) => { readonly value: V } | undefined;
+  /** Whether the parts could yet prove something if `open`, never empty, answered as well as can be. */
+  readonly couldConclude: (parts: readonly Part<P>[], open: readonly BookieAddress[]) => boolean;
+}
+
+export type QuorumAnswer<P, V> =
+  /** `bookie` completed the proof. */
+  | { readonly kind: "answer"; readonly value: V; readonly bookie: BookieAddress; readonly facts: ReadFacts }
+  | {
+      readonly kind: "none";
+      /** What replicas said that gave no part. */
+      readonly verdicts: readonly BookieVerdict[];
+      readonly parts: readonly Part<P>[];
+      readonly facts: ReadFacts;
+    };
 
 export type SpeculativeAnswer<V> = QuorumAnswer<V, V>;
 
@@ -40,7 +81,7 @@ export function speculativeRead<A, V>(
   policy: ReadPolicy,
   read: ReplicaRead<A, V>,
 ): Promise<SpeculativeAnswer<V>> {
-  return quorumRead<A, V, V>(policy, { ...read, conclude: firstPart, couldConclude: always });
+  return quorumRead<A, V, V>(policy, { ...read, conclude: ([first]) => first, couldConclude: () => true });
 }
 
 /** Usable answers count together until they prove something. Rejects only if the read's own code throws. */
@@ -48,22 +89,7 @@ export function quorumRead<A, P, V>(
   policy: ReadPolicy,
   read: QuorumRead<A, P, V>,
 ): Promise<QuorumAnswer<P, V>> {
-  return new Promise((resolve, reject) => {
-    new ReadInProgress(policy, read, { resolve, reject }).start();
-  });
-}
-
-function firstPart<V>([first]: readonly Part<V>[]): { readonly value: V } | undefined {
-  return first;
-}
-
-function always(): boolean {
-  return true;
-}
-
-interface Outcome<P, V> {
-  readonly resolve: (answer: QuorumAnswer<P, V>) => void;
-  readonly reject: (error: unknown) => void;
+  return new Promise((resolve, reject) => new ReadInProgress(policy, read, resolve, reject).start());
 }
 
 class ReadInProgress<A, P, V> {
@@ -74,7 +100,7 @@ class ReadInProgress<A, P, V> {
   #delaysMs: readonly number[] = [];
   readonly #open = new Set<OpenRequest>();
   readonly #verdicts: BookieVerdict[] = [];
-  readonly #parts: Part<P>[] = [];
+  #parts: readonly Part<P>[] = [];
   readonly #facts = new FactsSoFar();
   /** Where the hedge delays count from, and the next of them. */
   #hedgesFromMs = 0;
@@ -84,7 +110,8 @@ class ReadInProgress<A, P, V> {
   constructor(
     private readonly policy: ReadPolicy,
     private readonly read: QuorumRead<A, P, V>,
-    private readonly outcome: Outcome<P, V>,
+    private readonly resolve: (answer: QuorumAnswer<P, V>) => void,
+    private readonly reject: (error: unknown) => void,
   ) {
     const { order, sidelined } = policy.order(read.writeSet);
     this.#ahead = [...(read.arrange?.(order) ?? order)];
@@ -131,7 +158,7 @@ class ReadInProgress<A, P, V> {
       this.#nextHedge = 0;
     }
     const evidence = this.policy.begin(bookie, this.read.kind);
-    const request = new OpenRequest({ bookie, evidence, sentMs: nowMs, timeoutMs: this.#timeoutMs });
+    const request = new OpenRequest(bookie, evidence, nowMs, this.#timeoutMs);
     this.#open.add(request);
     sendTo(this.read, bookie, request.abort, lane).then(
       (answer) => this.#answered(request, answer),
@@ -139,40 +166,40 @@ class ReadInProgress<A, P, V> {
     );
   }
 
+  /** A judge that throws has a defect that no replica can make up for. */
   #answered(request: OpenRequest, answer: A): void {
     if (!this.#open.has(request)) return;
-    const judged = this.#judge(request.bookie, answer);
-    if (judged === undefined) return;
-    const { judgement, proof } = judged;
+    try {
+      this.#judge(request, answer);
+    } catch (error) {
+      this.#stop();
+      this.reject(error);
+    }
+  }
+
+  #judge(request: OpenRequest, answer: A): void {
+    const { bookie, evidence } = request;
+    const judgement = this.read.judge(answer, bookie);
     if (!judgement.usable) {
       this.#failed(request, { kind: "answered", said: judgement.said });
       return;
     }
+    const parts = [...this.#parts, { bookie, value: judgement.value }];
+    const proof = this.read.conclude(parts);
     this.#open.delete(request);
-    request.evidence.answered();
-    this.#parts.push({ bookie: request.bookie, value: judgement.value });
-    if (proof !== undefined) this.#finishWith(proof.value, request.bookie);
-    else this.#proceed();
-  }
-
-  #finishWith(value: V, bookie: BookieAddress): void {
-    this.#finish({ kind: "answer", value, bookie, facts: this.#facts.sum(this.policy.distance(bookie)) });
+    evidence.answered();
+    this.#parts = parts;
+    if (proof === undefined) {
+      this.#proceed();
+      return;
+    }
+    this.#facts.winner = this.policy.distance(bookie);
+    this.#finish({ kind: "answer", value: proof.value, bookie, facts: this.#facts });
   }
 
   #finishWithNone(): void {
-    const facts = this.#facts.sum();
+    const facts = this.#facts;
     this.#finish({ kind: "none", verdicts: this.#verdicts, parts: this.#parts, facts });
-  }
-
-  /** A judge that throws has a defect that no replica can make up for. */
-  #judge(bookie: BookieAddress, answer: A): Judged<P, V> | undefined {
-    try {
-      return judged(this.read, this.#parts, bookie, answer);
-    } catch (error) {
-      this.#stop();
-      this.outcome.reject(error);
-      return undefined;
-    }
   }
 
   #failed(request: OpenRequest, word: BookieWord): void {
@@ -204,7 +231,7 @@ class ReadInProgress<A, P, V> {
     this.#stop();
     this.policy.counters.add(answer.facts);
     this.read.cost?.add(answer.facts);
-    this.outcome.resolve(answer);
+    this.resolve(answer);
   }
 
   #stop(): void {
@@ -279,4 +306,34 @@ class ReadInProgress<A, P, V> {
       this.policy.counters.failoversDenied += 1;
     }
   }
+}
+
+/** A call that throws at once rejects like one that fails later; one that is over keeps no listener. */
+async function sendTo<A>(
+  read: ReplicaRead<A, unknown>,
+  bookie: BookieAddress,
+  abort: CallAbort,
+  lane: Lane,
+): Promise<A> {
+  try {
+    return await read.call(bookie, abort, lane);
+  } finally {
+    abort.forget();
+  }
+}
+
+/** Whatever comes of a probe is evidence alone: no read waits for it. */
+function sendProbe<A>(policy: ReadPolicy, read: ReplicaRead<A, unknown>, probe: Probe): void {
+  sendTo(read, probe.bookie, probe.abort, "first")
+    .then((answer) => {
+      if (read.judge(answer, probe.bookie).usable) probe.attempt.answered();
+      else probe.attempt.failed();
+    })
+    .catch(() => probe.attempt.failed())
+    .finally(() => policy.probeEnded(probe));
+}
+
+/** A call that failed tells nothing (rule 21). */
+function silence(error: unknown): BookieWord {
+  return { kind: "unknown", reason: error instanceof Error ? error.message : String(error) };
 }

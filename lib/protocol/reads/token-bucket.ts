@@ -1,28 +1,21 @@
 /**
- * What extra requests are paid from. A bucket earns with every read and, if told so, with time; it may save
+ * What extra requests are paid from. A bucket earns with every read and, some, with time; it may save
  * what it earns in ten seconds. Whatever the latencies do, no more is spent than was earned.
  */
 import type { Clock } from "../clock.ts";
 import { readLimits } from "./read-limits.ts";
 
-interface Earnings {
-  /** Tokens a read. */
-  readonly perRead: number;
-  /** Tokens a second. */
-  readonly perSecond: number;
-}
-
 /** Pays hedges and probes. Starts empty: a process that lives for one read hedges nothing. */
 export function hedgeBucket(clock: Clock): TokenBucket {
-  return new TokenBucket(clock, { perRead: readLimits.hedgeBudget, perSecond: 0 }, 0);
+  return new TokenBucket(clock, readLimits.hedgeBudget, 0);
 }
 
-/** Pays requests sent on because a bookie kept silent. Starts with a second's worth. */
+/** Pays requests sent on because a bookie kept silent. */
 export function retryBucket(clock: Clock): TokenBucket {
-  const { retryBudget, retriesPerSecond } = readLimits;
-  return new TokenBucket(clock, { perRead: retryBudget, perSecond: retriesPerSecond }, retriesPerSecond);
+  return new TokenBucket(clock, readLimits.retryBudget, readLimits.retriesPerSecond);
 }
 
+/** Starts with a second's worth. */
 export class TokenBucket {
   #tokens: number;
   #toppedUpMs: number;
@@ -30,12 +23,13 @@ export class TokenBucket {
   #earnedNow = 0;
   #earnedBefore = 0;
 
+  /** Earns so many tokens a read, and so many a second. */
   constructor(
     private readonly clock: Pick<Clock, "monotonicMs">,
-    private readonly earnings: Earnings,
-    initialTokens: number,
+    private readonly perRead: number,
+    private readonly perSecond: number,
   ) {
-    this.#tokens = initialTokens;
+    this.#tokens = perSecond;
     this.#toppedUpMs = clock.monotonicMs();
     this.#windowStartedMs = this.#toppedUpMs;
   }
@@ -48,7 +42,7 @@ export class TokenBucket {
   /** A read began. */
   earn(): void {
     this.#topUp();
-    this.#add(this.earnings.perRead);
+    this.#add(this.perRead);
   }
 
   /** Takes `cost` tokens if they are there. */
@@ -80,6 +74,6 @@ export class TokenBucket {
     // A frozen process earned no more than one window's worth while it stood still.
     const earningMs = Math.min(nowMs - this.#toppedUpMs, readLimits.bucketWindowMs);
     this.#toppedUpMs = nowMs;
-    if (this.earnings.perSecond > 0) this.#add((earningMs / 1_000) * this.earnings.perSecond);
+    if (this.perSecond > 0) this.#add((earningMs / 1_000) * this.perSecond);
   }
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { region } from "../../../lib/protocol/ids.ts";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";
-import type { Part } from "../../../lib/protocol/reads/replica-read.ts";
+import type { Part } from "../../../lib/protocol/reads/speculative-read.ts";
 import { quorumRead } from "../../../lib/protocol/reads/speculative-read.ts";
 import { type Behaviour, bookieAt, inMs, nameOf, ReadingWorld, type Says, silent } from "./reading-world.ts";
 

@@ -5,7 +5,7 @@ import { bookieId, region } from "../../../lib/protocol/ids.ts";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import type { ReaderPlace } from "../../../lib/protocol/reads/order-replicas.ts";
 import { ReadPolicy } from "../../../lib/protocol/reads/read-policy.ts";
-import type { Judgement } from "../../../lib/protocol/reads/replica-read.ts";
+import type { Judgement } from "../../../lib/protocol/reads/speculative-read.ts";
 import { type SpeculativeAnswer, speculativeRead } from "../../../lib/protocol/reads/speculative-read.ts";
 import { VirtualClock } from "../../bench/reads/virtual-time.ts";
 import { Scheduler } from "../../sim/scheduler.ts";

@@ -2,13 +2,13 @@
  * Writers, readers, trimmers, auditors, collectors and sealers of one log in bad weather, and a deletion in the
  * end. `STORM_SEEDS=300` runs more of it.
  */
+
 import { expect, test } from "vitest";
 import { boundedMetadata } from "../../../lib/protocol/bounded-metadata.ts";
 import { FencelineError } from "../../../lib/protocol/errors.ts";
-import type { LedgerId } from "../../../lib/protocol/ids.ts";
-import { seqNum } from "../../../lib/protocol/ids.ts";
+import { type LedgerId, seqNum } from "../../../lib/protocol/ids.ts";
+import { collectUnnamed } from "../../../lib/protocol/log/upkeep/audit-ledger.ts";
 import { auditSegments } from "../../../lib/protocol/log/upkeep/audit-segments.ts";
-import { collectUnnamed } from "../../../lib/protocol/log/upkeep/collect-unnamed.ts";
 import type { MetadataStore } from "../../../lib/protocol/ports.ts";
 import { EXHAUSTIVE } from "../../cpu-bound.ts";
 import { LOG, type LogClient, LogWorld } from "./log-world.ts";

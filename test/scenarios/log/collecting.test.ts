@@ -1,12 +1,12 @@
 /** Stories of the collector of ledgers that no item names (rule 32). */
+
 import { describe, expect, test } from "vitest";
-import type { LedgerId } from "../../../lib/protocol/ids.ts";
-import { ledgerId } from "../../../lib/protocol/ids.ts";
+import { type LedgerId, ledgerId } from "../../../lib/protocol/ids.ts";
 import { ledgerKey } from "../../../lib/protocol/items.ts";
 import { createLedger } from "../../../lib/protocol/ledger/create-ledger.ts";
 import { markDeleted } from "../../../lib/protocol/ledger/delete-ledger.ts";
 import { recoverLedger } from "../../../lib/protocol/ledger/recover-ledger.ts";
-import { type CollectAnswer, collectUnnamed } from "../../../lib/protocol/log/upkeep/collect-unnamed.ts";
+import { type CollectAnswer, collectUnnamed } from "../../../lib/protocol/log/upkeep/audit-ledger.ts";
 import { LogWorld } from "./log-world.ts";
 
 /** P has created its ledger and freezes before its put. */

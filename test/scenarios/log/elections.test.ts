@@ -1,8 +1,9 @@
 /** Stories of opening and rolling: who may number records, and what becomes of those who may not. */
+
 import { expect, test } from "vitest";
 import { seqNum } from "../../../lib/protocol/ids.ts";
 import { logKey, segmentKey } from "../../../lib/protocol/items.ts";
-import { completeSegment } from "../../../lib/protocol/log/chain/complete-segment.ts";
+import { completeSegment } from "../../../lib/protocol/log/chain/segment-end.ts";
 import { LOG, LogWorld } from "./log-world.ts";
 import { LateWrites } from "./metadata-tricks.ts";
 

@@ -4,8 +4,8 @@
  */
 import { type LogName, logName, region, seqNum } from "../../../lib/protocol/ids.ts";
 import { logNameKey, segmentsPartition, seqNumOfKey } from "../../../lib/protocol/items.ts";
+import { collectUnnamed } from "../../../lib/protocol/log/upkeep/audit-ledger.ts";
 import { auditSegments } from "../../../lib/protocol/log/upkeep/audit-segments.ts";
-import { collectUnnamed } from "../../../lib/protocol/log/upkeep/collect-unnamed.ts";
 import { within } from "../../../lib/protocol/waiting.ts";
 import { callFunctions, type NetworkCall } from "../function-calls.ts";
 import type { Answer } from "../history.ts";

@@ -65,7 +65,7 @@ if ((flagged as { sealed?: boolean })?.sealed === true) return { kind: "sealed",
         in: "LogReader.#endOfLog",
         from: `const last = await this.#queryLast();
 if (last?.kind !== "end" || last.first > this.#position) return { to: "f" };
-await checkReadable(this.ports.metadata, this.log, last.first);
+await this.#checkReadable(last.first);
 return endOfLog(last.first);`,
         to: `const found = await lastAtOrBelow(this.ports.metadata, this.log.log, this.#position, this.#queries);
 return found?.kind === "end" ? endOfLog(found.first) : { to: "f" };`,

@@ -97,11 +97,9 @@ const next = await firstAtOrAbove(this.ports.metadata, this.log.log, beyond, thi
     patches: [
       {
         in: "completeSegment",
-        from: `if (item?.kind !== "segment" || item.ledgerId !== segment.ledgerId) return { kind: "keep" };
-if (item.completion !== undefined) return { kind: "keep" };
-return { kind: "write", item: { ...item, completion } };`,
-        to: `if (item?.kind !== "segment") return { kind: "keep" };
-return { kind: "write", item: { ...item, ledgerId: segment.ledgerId, completion } };`,
+        from: `item.ledgerId === segment.ledgerId && item.completion === undefined
+  ? { ...item, completion } : undefined`,
+        to: "({ ...item, ledgerId: segment.ledgerId, completion })",
       },
       {
         in: "placeAfter",

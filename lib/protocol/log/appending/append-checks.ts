@@ -6,8 +6,8 @@ import { limits } from "../../limits.ts";
 import type { Digest, EntryHeader } from "../../ports.ts";
 import type { AppendRequest } from "../operations.ts";
 import { appendLimits } from "../records/append-limits.ts";
-import type { BatchSender } from "../records/entry-batches.ts";
 import type { RecordInput } from "../records/record.ts";
+import type { BatchSender } from "../records/record-set.ts";
 import { encodeRecordSet, meteredBytes } from "../records/record-set.ts";
 
 const REMEDY = "split the batch";

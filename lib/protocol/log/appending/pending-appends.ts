@@ -21,8 +21,8 @@ import { type AppendAnswer, failed } from "../log-ports.ts";
 import { notOwner } from "../opening/not-the-writer.ts";
 import type { TakeoverPermit } from "../opening/open-segment.ts";
 import type { AppendAck } from "../operations.ts";
-import type { BatchSender } from "../records/entry-batches.ts";
 import type { RecordInput } from "../records/record.ts";
+import type { BatchSender } from "../records/record-set.ts";
 import { tooManyRestarts } from "./append-errors.ts";
 
 /** How long the caller of an append waits for its answer, from its arrival on. */

@@ -24,9 +24,13 @@ import { producerRefusal } from "../producers/producer-errors.ts";
 import { encodeProducers } from "../producers/producer-snapshot.ts";
 import { batchPositions, type KnownBatch, type ProducerTable } from "../producers/producer-table.ts";
 import { appendLimits } from "../records/append-limits.ts";
-import type { EntryBatch, EntryBatches } from "../records/entry-batches.ts";
-import type { RecordPosition } from "../records/record.ts";
-import { encodeControlEntry, encodeRecordSet, type StoredRecord } from "../records/record-set.ts";
+import type { RecordPosition, StoredRecord } from "../records/record.ts";
+import {
+  type EntryBatch,
+  type EntryBatches,
+  encodeControlEntry,
+  encodeRecordSet,
+} from "../records/record-set.ts";
 import { seqNumMismatch } from "./append-errors.ts";
 import type { PendingAppend } from "./pending-appends.ts";
 

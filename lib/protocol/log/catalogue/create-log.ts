@@ -1,26 +1,19 @@
 /**
- * Creates a log: the log item of a random incarnation first, then the name by
- * put-if-absent, which is the election; then the directory, before anybody is answered. Whoever finds the
- * name taken repairs the directory entry, should the winner have died before it.
+ * Creates a log: the log item of a random incarnation first, then the name by put-if-absent, which is the
+ * election; then the directory, before anybody is answered. A creator that finds the name taken repairs the
+ * directory entry, in case the winner died before it.
  */
 import { FencelineError, notReady } from "../../errors.ts";
 import { type LogIncarnation, type LogName, newLogIncarnation, type Region } from "../../ids.ts";
 import { directoryKey, type LogConfig, type LogItem, logKey, logNameKey } from "../../items.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { limits } from "../../limits.ts";
-import { configNumberRows } from "../../log-config.ts";
+import { configNumberRows, wireNumbers } from "../../log-config.ts";
 import type { LogAdmission } from "../../placement/admission.ts";
 import type { Replication } from "../../replication.ts";
-import { removeItem, updateItem } from "../../update-item.ts";
-import type { LogDescription } from "../operations.ts";
-import { refuseDifferences } from "./config-differences.ts";
-
-export interface LogCreation {
-  readonly created: boolean;
-  readonly description: LogDescription;
-  /** What its quorum sizes cannot do in the present topology. */
-  readonly warnings: readonly string[];
-}
+import { readItem, removeItem, type UpdatePorts, updateItem } from "../../update-item.ts";
+import { changeLog, type LogIdentity, logItem } from "../log-identity.ts";
+import type { LogCreation, LogDescription } from "../operations.ts";
 
 type CreatePorts = Pick<LedgerPorts, "metadata" | "random" | "clock">;
 
@@ -37,15 +30,12 @@ export async function createLog(
 ): Promise<LogCreation> {
   checkConfig(config);
   for (let round = 0; round < limits.updateRoundsMax; round++) {
-    const named = (await ports.metadata.get(logNameKey(name), "consistent"))?.item;
-    if (named?.kind === "log-name") {
-      const found = await readLog(ports, named.log);
-      if (found !== undefined) return await existing(ports, found, { config, preferred, askAdmission });
-    }
+    const named = await readItem(ports.metadata, logNameKey(name), "log-name");
+    const found = named === undefined ? undefined : await logItem(ports.metadata, named.log);
+    if (found !== undefined) return await existing(ports, found, { config, preferred, askAdmission });
     const warnings = admitted(askAdmission());
-    const dead = named?.kind === "log-name" ? named.log : undefined;
     const item = await putLog(ports, name, config, preferred);
-    if (await takeName(ports, item, dead)) {
+    if (await takeName(ports, item, named?.log)) {
       await listInDirectory(ports, name, "afresh");
       return { created: true, description: describe(item), warnings };
     }
@@ -55,10 +45,8 @@ export async function createLog(
 }
 
 /** As its item has it, which does not say whether the log has an end. */
-export function describe(item: LogItem): LogDescription {
-  const { name, log, config, state, trimPoint, createdAtMs, preferredRegion } = item;
-  const preference = preferredRegion === undefined ? {} : { preferredRegion };
-  return { name, log, config, state, trimPoint, createdAtMs, ...preference };
+export function describe({ kind: _, ...item }: LogItem): LogDescription {
+  return item;
 }
 
 /** The warnings that come with an admission. */
@@ -138,11 +126,7 @@ async function takeName(
   });
   if (wrote || (stored?.item.kind === "log-name" && stored.item.log === log)) return true;
   try {
-    await removeItem(
-      ports,
-      logKey(log),
-      (current) => current.item.kind === "log" && current.item.log === log,
-    );
+    await removeItem(ports, logKey(log), ({ item: orphan }) => orphan.kind === "log" && orphan.log === log);
   } catch {
     // An orphan: no name names it, nobody reads it.
   }
@@ -163,11 +147,6 @@ async function listInDirectory(
       ? { kind: "write", item: { kind: "directory", name } }
       : { kind: "keep" },
   );
-}
-
-async function readLog(ports: CreatePorts, log: LogIncarnation): Promise<LogItem | undefined> {
-  const item = (await ports.metadata.get(logKey(log), "consistent"))?.item;
-  return item?.kind === "log" ? item : undefined;
 }
 
 function checkConfig(config: LogConfig): void {
@@ -192,4 +171,69 @@ function checkConfig(config: LogConfig): void {
 function isOrdered({ ensembleSize, writeQuorum, ackQuorum, minRegions }: Replication): boolean {
   const sizes = [ensembleSize, writeQuorum, ackQuorum, minRegions, 1];
   return sizes.every((size, index) => Number.isSafeInteger(size) && size >= (sizes[index + 1] ?? 1));
+}
+
+interface ConfigDifference {
+  /** As a creation names it, such as `replication.ack_quorum`. */
+  readonly field: string;
+  readonly existing: string | number | null;
+  /** What was sent, or the default of what was not. */
+  readonly given: string | number | null;
+}
+
+/** Throws `log_exists` with the differences if there are any. A preference that is not stated is none. */
+export function refuseDifferences(
+  found: Pick<LogItem, "name" | "config" | "preferredRegion">,
+  config: LogConfig,
+  preferred: Region | undefined,
+): void {
+  const [existing, wanted] = [fieldsOf(found.config), fieldsOf(config)];
+  const fields = new Set([...Object.keys(wanted), ...Object.keys(existing)]);
+  const differences = [...fields].flatMap((field): ConfigDifference[] => {
+    const [is, given] = [existing[field] ?? null, wanted[field] ?? null];
+    return is === given ? [] : [{ field, existing: is, given }];
+  });
+  if (preferred !== undefined && preferred !== found.preferredRegion) {
+    const existing = found.preferredRegion ?? null;
+    differences.push({ field: "preferred_region", existing, given: preferred });
+  }
+  if (differences.length === 0) return;
+  const words = differences.map(({ field, existing, given }) => `${field} is ${existing}, not ${given}`);
+  const preferenceAlone = differences.every(({ field }) => field === "preferred_region");
+  const remedy = preferenceAlone
+    ? "change that by itself, or leave it out here"
+    : "give what it has (what is left out is the deployment's default), or choose another name";
+  const name = JSON.stringify(found.name);
+  throw new FencelineError("log_exists", {
+    message: `log ${name} exists with another configuration: ${words.join("; ")}; ${remedy}`,
+    details: { differences },
+  });
+}
+
+function fieldsOf(config: LogConfig): Readonly<Record<string, string | number>> {
+  const { replication, digest } = config;
+  return {
+    "replication.ensemble_size": replication.ensembleSize,
+    "replication.write_quorum": replication.writeQuorum,
+    "replication.ack_quorum": replication.ackQuorum,
+    "replication.min_regions": replication.minRegions,
+    digest,
+    ...wireNumbers(config),
+  };
+}
+
+/**
+ * Says in which region a log should be owned: the log as it is then. Nothing moves by it: the auditor brings
+ * the log there, or it is transferred. Throws `log_not_found`, and what the ports throw.
+ */
+export async function preferRegion(
+  ports: UpdatePorts,
+  log: LogIdentity,
+  preferred: Region | undefined,
+): Promise<LogItem> {
+  const { item } = await changeLog(ports, log, ({ preferredRegion, ...rest }) => {
+    if (preferredRegion === preferred) return undefined;
+    return preferred === undefined ? rest : { ...rest, preferredRegion: preferred };
+  });
+  return item;
 }

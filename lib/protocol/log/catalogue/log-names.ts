@@ -1,16 +1,18 @@
 /**
- * Finds logs by name, and remembers them: a log's identity and configuration never change in one life of its
- * name. When names can be released (rule 29), an operation on a remembered life ends in `log_not_found`, at
- * the check of rule 25 or in 33f; whoever meets that looks the name up again.
+ * Finds logs by name and remembers them, and lists them by the directory. A log's identity and configuration
+ * never change in one life of its name. When names can be released (rule 29), an operation on a remembered
+ * life ends in `log_not_found`, at the check of rule 25 or in 33f; the name is looked up again then.
  */
 import type { Clock } from "../../clock.ts";
 import { Age } from "../../deadline.ts";
 import { FencelineError, hasCode, unavailable } from "../../errors.ts";
 import type { LogName } from "../../ids.ts";
-import { type ItemKey, type LogItem, logKey, logNameKey } from "../../items.ts";
+import { DIRECTORY_SHARDS, directoryPartition, type LogItem, logNameKey } from "../../items.ts";
 import { limits } from "../../limits.ts";
-import type { Consistency, MetadataStore, Versioned } from "../../ports.ts";
-import { type LogIdentity, logNotFound } from "../log-identity.ts";
+import type { Consistency, MetadataStore } from "../../ports.ts";
+import { readItem } from "../../update-item.ts";
+import { type LogIdentity, logItem, logNotFound } from "../log-identity.ts";
+import type { ListLogsRequest, LogPage } from "../operations.ts";
 
 /** Bounds the look-ups of one operation. */
 export type Ask = <A>(lookUp: () => Promise<A>) => Promise<A>;
@@ -54,7 +56,7 @@ export class LogNames {
     }
   }
 
-  /** A look-up that another began earlier does not tell that there is no such log: there may be by now. */
+  /** A look-up that another began earlier does not show that there is no such log: there may be by now. */
   async #find(name: LogName): Promise<{ lookUp: Promise<LogIdentity>; log: LogIdentity }> {
     const joined = this.#known.get(name);
     const lookUp = joined ?? this.#lookUp(name, "stale");
@@ -68,11 +70,8 @@ export class LogNames {
   }
 
   #lookUp(name: LogName, consistency: Consistency): Promise<LogIdentity> {
-    const lookUp = findLog(this.metadata, name, consistency).then(({ log, config }) => ({
-      name,
-      log,
-      config,
-    }));
+    const found = findLog(this.metadata, name, consistency);
+    const lookUp = found.then(({ log, config }) => ({ name, log, config }));
     this.#known.delete(name);
     const oldest = this.#known.keys().next().value;
     if (this.#known.size >= limits.knownLogsMax && oldest !== undefined) this.#known.delete(oldest);
@@ -105,20 +104,49 @@ export async function namedLog(
   name: LogName,
   consistency: Consistency = "consistent",
 ): Promise<LogItem | undefined> {
-  const named = (await read(metadata, logNameKey(name), consistency))?.item;
-  if (named?.kind !== "log-name") return undefined;
-  const log = (await read(metadata, logKey(named.log), consistency))?.item;
-  return log?.kind === "log" ? log : undefined;
+  try {
+    const named = await readItem(metadata, logNameKey(name), "log-name", consistency);
+    return named === undefined ? undefined : await logItem(metadata, named.log, consistency);
+  } catch (error) {
+    throw unavailable(`metadata ${logNameKey(name).partition} could not be read`, "none", error);
+  }
 }
 
-async function read(
-  metadata: MetadataStore,
-  key: ItemKey,
-  consistency: Consistency,
-): Promise<Versioned | undefined> {
-  try {
-    return await metadata.get(key, consistency);
-  } catch (error) {
-    throw unavailable(`metadata ${key.partition} could not be read`, "none", error);
+/** One page, merged of the directory's shards, each of them in order. */
+export async function listLogs(metadata: MetadataStore, request: ListLogsRequest): Promise<LogPage> {
+  const { limit } = request;
+  if (!Number.isSafeInteger(limit) || limit < 1 || limit > limits.listLogsMax) {
+    throw new FencelineError("invalid_request", {
+      message: `limit is an integer from 1 to ${limits.listLogsMax}, got ${limit}`,
+    });
   }
+  const shards = Array.from({ length: DIRECTORY_SHARDS }, (_, shard) => shard);
+  // Any shard may hold the whole page, and one name more says that there is another.
+  const names = await Promise.all(shards.map((shard) => namesOfShard(metadata, shard, request, limit + 1)));
+  const merged = names.flat().sort(byCodeUnit);
+  return { logs: merged.slice(0, limit), hasMore: merged.length > limit };
+}
+
+async function namesOfShard(
+  metadata: MetadataStore,
+  shard: number,
+  { prefix, startAfter }: ListLogsRequest,
+  limit: number,
+): Promise<LogName[]> {
+  const behind = startAfter === undefined ? "" : `${startAfter}\u0000`;
+  const from = prefix > behind ? prefix : behind;
+  const query = { partition: directoryPartition(shard), from, order: "ascending", limit } as const;
+  try {
+    const page = await metadata.query(query, "consistent");
+    const names = page.map(({ item, key }) => (item.kind === "directory" ? item.name : key.sort) as LogName);
+    return names.filter((name) => name.startsWith(prefix));
+  } catch (error) {
+    throw unavailable("the directory of logs could not be read", "none", error);
+  }
+}
+
+/** The order of the store: by code unit, in every locale. */
+function byCodeUnit(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
 }

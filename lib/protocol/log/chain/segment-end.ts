@@ -5,13 +5,21 @@
  */
 import { assert } from "../../assert.ts";
 import { insufficientRegions } from "../../errors.ts";
-import { type EntryId, type LogIncarnation, NO_ENTRY, type SegmentNumber, type SeqNum } from "../../ids.ts";
-import { ledgerKey } from "../../items.ts";
+import {
+  type EntryId,
+  type LedgerId,
+  type LogIncarnation,
+  NO_ENTRY,
+  type SegmentNumber,
+  type SeqNum,
+} from "../../ids.ts";
+import { ledgerKey, type SegmentCompletion, segmentKey } from "../../items.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { readAnyCopy } from "../../ledger/read-any-copy.ts";
 import { type ClosedLedger, fragmentAt } from "../../ledger-metadata.ts";
+import { changeItem, readItem, type UpdatePorts } from "../../update-item.ts";
 import { writeSet } from "../../write-set.ts";
-import type { ProducersIn } from "../producers/restore-producers.ts";
+import type { ProducersIn } from "../producers/producer-snapshot.ts";
 import { decodeRecordSetHead, nextSeqNumOf } from "../records/record-set.ts";
 import { lastAtOrBelow } from "./segments.ts";
 
@@ -65,14 +73,14 @@ export interface Before {
 
 /**
  * What came before a segment that holds no entry. Every segment before the last one holds records (rule 24),
- * so the one before it tells; if that is trimmed and gone, nothing is left to compare with.
+ * so the one before it says; if that is trimmed and gone, nothing is left to compare with.
  */
 export async function beforeSegment(ports: LedgerPorts, log: LogIncarnation, first: SeqNum): Promise<Before> {
   if (first === 0) return NOTHING;
   const before = await lastAtOrBelow(ports.metadata, log, (first - 1) as SeqNum, "consistent");
   if (before?.kind !== "segment") return NOTHING;
-  const ledger = (await ports.metadata.get(ledgerKey(before.item.ledgerId), "consistent"))?.item;
-  if (ledger?.kind !== "ledger" || ledger.state !== "CLOSED") return NOTHING;
+  const ledger = await readItem(ports.metadata, ledgerKey(before.item.ledgerId), "ledger");
+  if (ledger?.state !== "CLOSED") return NOTHING;
   const end = await segmentEnd(ports, before.first, ledger);
   return {
     lastTimestampMs: end.lastTimestampMs ?? 0,
@@ -81,3 +89,25 @@ export async function beforeSegment(ports: LedgerPorts, log: LogIncarnation, fir
 }
 
 const NOTHING: Before = { lastTimestampMs: 0 };
+
+/**
+ * Notes in a segment's item where it ends (rule 34): for people and for listings; nothing depends on it. A
+ * conditional update on the ledger id, never a put of the whole item, because an empty segment's item may
+ * have been given to another ledger meanwhile (T15).
+ */
+export async function completeSegment(
+  ports: UpdatePorts,
+  log: LogIncarnation,
+  segment: { readonly first: SeqNum; readonly ledgerId: LedgerId },
+  completion: SegmentCompletion,
+): Promise<void> {
+  try {
+    await changeItem(ports, segmentKey(log, segment.first), "segment", (item) =>
+      item.ledgerId === segment.ledgerId && item.completion === undefined
+        ? { ...item, completion }
+        : undefined,
+    );
+  } catch {
+    // Left out: a process that needs the end computes it (rule 22).
+  }
+}

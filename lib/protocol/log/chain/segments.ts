@@ -4,10 +4,12 @@
  * of each item; a consistent one sees every write that was answered before it began.
  */
 import { assert, present } from "../../assert.ts";
-import { unavailable } from "../../errors.ts";
+import { FencelineError, unavailable } from "../../errors.ts";
 import type { LogIncarnation, SeqNum } from "../../ids.ts";
 import { type EndItem, type SegmentItem, segmentSort, segmentsPartition, seqNumOfKey } from "../../items.ts";
 import type { Consistency, ItemQuery, MetadataStore, Versioned } from "../../ports.ts";
+import type { LogIdentity } from "../log-identity.ts";
+import type { Ownership } from "../operations.ts";
 
 /** An item of the log's chain and the seq_num that its key stands for. */
 export type ChainItem = SegmentAt | EndAt;
@@ -33,15 +35,6 @@ export function lastItem(
   consistency: Consistency,
 ): Promise<ChainItem | undefined> {
   return nearest(metadata, log, { order: "descending" }, consistency);
-}
-
-/** The item with the smallest key. */
-export function firstItem(
-  metadata: MetadataStore,
-  log: LogIncarnation,
-  consistency: Consistency,
-): Promise<ChainItem | undefined> {
-  return firstAtOrAbove(metadata, log, 0 as SeqNum, consistency);
 }
 
 /** The item with the greatest key <= `position`: the segment that holds it, if there is one. */
@@ -116,4 +109,62 @@ async function ask(
   } catch (error) {
     throw unavailable(`metadata ${query.partition} could not be queried`, "none", error);
   }
+}
+
+interface SegmentBoundary {
+  /** The last item that `isBefore` holds for. */
+  readonly before?: ChainItem;
+  /** Where the first item starts that it does not hold for. */
+  readonly after?: SeqNum;
+}
+
+/**
+ * Finds a place among a log's segments by bisection of the seq_nums that their keys stand for: as many
+ * queries as the last one has binary digits, at most 53, whatever the number of segments. `isBefore` holds
+ * for a beginning of the chain, and for nothing behind it; it gets whether it is asked about the last item.
+ * Throws what it and the queries throw.
+ */
+export async function findSegment(
+  metadata: MetadataStore,
+  log: LogIncarnation,
+  consistency: Consistency,
+  isBefore: (item: ChainItem, isLast: boolean) => boolean | Promise<boolean>,
+): Promise<SegmentBoundary> {
+  const last = await lastItem(metadata, log, consistency);
+  if (last === undefined) return {};
+  // Most of what is looked for is near the tail.
+  if (await isBefore(last, true)) return { before: last };
+  let before: ChainItem | undefined;
+  let after: number = last.first;
+  // Items at keys up to `below` are before the boundary, those from `after` on behind it.
+  for (let below = -1; below + 1 < after; ) {
+    const middle = Math.floor((below + after) / 2);
+    const item = await lastAtOrBelow(metadata, log, middle as SeqNum, consistency);
+    if (item !== undefined && item.first > below) {
+      if (!(await isBefore(item, false))) {
+        after = item.first;
+        continue;
+      }
+      before = item;
+    }
+    below = middle;
+  }
+  return { ...(before === undefined ? {} : { before }), after: after as SeqNum };
+}
+
+/**
+ * Which region owns a log: that of its last segment, read consistently. Throws `log_sealed`: a log with an
+ * end has no owner any more.
+ */
+export async function ownershipOf(
+  { metadata }: { readonly metadata: MetadataStore },
+  log: LogIdentity,
+): Promise<Ownership> {
+  const last = await lastItem(metadata, log.log, "consistent");
+  if (last === undefined) return {};
+  if (last.kind === "segment") return { owner: last.item.ownerRegion, epoch: last.item.number };
+  throw new FencelineError("log_sealed", {
+    message: `log ${log.name} was sealed at ${last.first}; nobody owns it any more`,
+    details: { tail: last.first },
+  });
 }

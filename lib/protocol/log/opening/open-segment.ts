@@ -18,10 +18,10 @@ import { recoverLedger } from "../../ledger/recover-ledger.ts";
 import type { ClosedLedger } from "../../ledger-metadata.ts";
 import { limits } from "../../limits.ts";
 import { backoff } from "../../waiting.ts";
-import { completeSegment } from "../chain/complete-segment.ts";
 import {
   type Before,
   beforeSegment,
+  completeSegment,
   producersIn,
   type SegmentEnd,
   segmentEnd,
@@ -29,7 +29,7 @@ import {
 import { type EndAt, lastItem, type SegmentAt } from "../chain/segments.ts";
 import { type LogIdentity, logNotFound } from "../log-identity.ts";
 import type { LogPorts } from "../log-ports.ts";
-import { restoreProducers } from "../producers/restore-producers.ts";
+import { restoreProducers } from "../producers/producer-snapshot.ts";
 import { numberAfter, type OpenedSegment, type SegmentPlace, startSegment } from "./start-segment.ts";
 
 /** That a log may be taken over from its owner, for a caller who found that owner out of reach. */

@@ -11,7 +11,7 @@ import type { LedgerTail } from "../../lease.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { beforeSegment } from "../chain/segment-end.ts";
 import type { LogIdentity } from "../log-identity.ts";
-import { type ProducersIn, restoreProducers } from "../producers/restore-producers.ts";
+import { type ProducersIn, restoreProducers } from "../producers/producer-snapshot.ts";
 import type { OpenedSegment } from "./start-segment.ts";
 
 /** Undefined: the ledger is not open any more, or not this log's; recover it. */

@@ -27,8 +27,8 @@ import type { Versioned } from "../../ports.ts";
 import type { LedgerDigest } from "../../replication.ts";
 import { type UpdatePorts, updateItem } from "../../update-item.ts";
 import { type LogIdentity, logNotFound } from "../log-identity.ts";
+import type { ProducersIn } from "../producers/producer-snapshot.ts";
 import type { ProducerTable } from "../producers/producer-table.ts";
-import type { ProducersIn } from "../producers/restore-producers.ts";
 
 /** Where the next segment goes (rule 24). */
 export interface SegmentPlace {

@@ -30,7 +30,7 @@ import { checkRegion, knownRegions } from "../../placement/known-region.ts";
 import { backoff, pause, within } from "../../waiting.ts";
 import { ownerSilent } from "../appending/append-errors.ts";
 import type { LogWriter } from "../appending/log-writer.ts";
-import { ownershipOf } from "../chain/ownership-of.ts";
+import { ownershipOf } from "../chain/segments.ts";
 import { WriterTenure } from "../lease/writer-tenure.ts";
 import type { LogIdentity } from "../log-identity.ts";
 import type { LogPorts, OwnerAnswer, OwnerRequest, TakeOverRequest } from "../log-ports.ts";

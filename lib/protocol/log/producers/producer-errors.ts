@@ -1,9 +1,9 @@
-/** What a producer is told whose batch the log does not take. */
+/** The error that a producer gets whose batch the log does not take. */
 import { unreachable } from "../../assert.ts";
 import { FencelineError } from "../../errors.ts";
 import { appendLimits } from "../records/append-limits.ts";
-import { formatDlsn } from "../records/dlsn.ts";
-import type { BatchSender } from "../records/entry-batches.ts";
+import { formatDlsn } from "../records/record.ts";
+import type { BatchSender } from "../records/record-set.ts";
 import type { ProducerVerdict } from "./producer-table.ts";
 
 type RefusedBatch = Exclude<ProducerVerdict, { readonly kind: "new" | "duplicate" }>;

@@ -1,22 +1,21 @@
 /**
  * What a log remembers of its producers: for each its epoch, the seq it is expected to go on with, and where
  * its last batches lie. A pure function of the log's entries in their order, so that every writer that reads
- * the same entries knows the same (restore-producers.ts reads them).
+ * the same entries knows the same (producer-snapshot.ts reads them).
  *
  * PT1 A batch is new only if its seq follows the producer's last one, or if it begins at 0: a producer that
  *     is not remembered, or a higher epoch of one that is. An epoch never goes back.
  * PT2 The last `producerBatchesMax` batches of a producer are remembered with their positions. A repetition
  *     of one of them is a duplicate; of an older one no more is known than that it is in the log.
- * PT3 Whoever was used within `producerWindowMs` is not forgotten; without room a new one is refused. Others
- *     make room for it, those least recently used first, and after `producerKeepMs` they are forgotten in any
- *     case. Time is that of the processes which took the appends; it never goes back here.
+ * PT3 A producer that was used within `producerWindowMs` is not forgotten; without room a new one is refused.
+ *     Others make room for it, those least recently used first, and after `producerKeepMs` they are forgotten
+ *     in any case. Time is that of the processes which took the appends; it never goes back here.
  */
-
 import { present } from "../../assert.ts";
 import type { SeqNum } from "../../ids.ts";
 import { appendLimits } from "../records/append-limits.ts";
-import type { BatchSender } from "../records/entry-batches.ts";
 import type { RecordPosition } from "../records/record.ts";
+import type { BatchSender } from "../records/record-set.ts";
 
 /** A batch that is in the log, or will be if everything before it is recorded. */
 export interface KnownBatch {

@@ -5,8 +5,11 @@
  * LRD1 "Up to date" is said only on a consistent query of this operation, or on rule 14's consistent read of
  *      a ledger that a consistent query had named last before (33e).
  * LRD2 A stale query may send the operation anywhere but never ends a strong one: what looks wrong under
- *      stale answers is looked at again under consistent ones before it is told.
+ *      stale answers is looked at again under consistent ones before it is reported.
  * LRD3 Every step that brings the read no further is counted, and so is every settling: the operation ends.
+ *
+ * Before anything is said of a position whose segment cannot be found or read, the log item is read
+ * consistently: is the log still there, and the position not trimmed away (33d, 33f)?
  */
 import { FencelineError, notReady } from "../../errors.ts";
 import type { LedgerId, SeqNum } from "../../ids.ts";
@@ -14,22 +17,21 @@ import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import type { ReadConsistency } from "../../ledger/ledger-reader.ts";
 import { limits } from "../../limits.ts";
 import type { Consistency } from "../../ports.ts";
+import { ReadCounters } from "../../reads/read-counters.ts";
 import { backoff } from "../../waiting.ts";
-import { checkReadable } from "../chain/check-readable.ts";
 import {
   type ChainItem,
   firstAtOrAbove,
-  firstItem,
   lastAtOrBelow,
   lastItem,
   type SegmentAt,
 } from "../chain/segments.ts";
-import type { LogIdentity } from "../log-identity.ts";
+import { activeLog, type LogIdentity } from "../log-identity.ts";
 import type { Settler } from "../log-ports.ts";
+import type { KnownTail, ReadAnswer, ReadRequest } from "../operations.ts";
+import type { NoEntry } from "./find-entry.ts";
 import type { KnownLedgers } from "./known-ledgers.ts";
-import type { ReadCollector } from "./read-collector.ts";
-import { done, endOfLog, enter, isOf, notSettled, type ReadEnd, type Step } from "./read-steps.ts";
-import { type NoEntry, walkSegment } from "./walk-segment.ts";
+import { ReadCollector, walkSegment } from "./walk-segment.ts";
 
 /** What a read needs of its process. */
 export interface ReaderPorts extends LedgerPorts {
@@ -38,12 +40,56 @@ export interface ReaderPorts extends LedgerPorts {
   readonly settler?: Settler;
 }
 
-interface ReadGoal {
-  readonly consistency: ReadConsistency;
-  readonly collector: ReadCollector;
-  /** "last": begins at the last segment, to find the tail. "position": where the collector's position is. */
-  readonly begin: "position" | "last";
+interface ReadEnd extends KnownTail {
+  /** The segment where the operation ended. */
+  readonly segment?: SegmentAt;
 }
+
+type Step =
+  | { readonly to: "a" }
+  | { readonly to: "ledger"; readonly segment: SegmentAt }
+  | { readonly to: "b"; readonly segment: SegmentAt; readonly end: SeqNum }
+  | { readonly to: "c" }
+  | { readonly to: "d" }
+  | { readonly to: "e"; readonly segment: SegmentAt; readonly tail: SeqNum; readonly openAndLast: boolean }
+  | { readonly to: "f"; readonly gone?: SegmentAt }
+  | { readonly to: "done"; readonly end: ReadEnd };
+
+/**
+ * Reads records from a seq_num on. Throws `log_not_found`, `position_trimmed`, `insufficient_regions`,
+ * `not_ready`, `data_corrupt`, what ports throw, and `position_unwritten` if the position is beyond a tail
+ * that is certain.
+ */
+export async function readRecords(
+  ports: ReaderPorts,
+  log: LogIdentity,
+  request: Omit<ReadRequest, "log" | "from"> & { readonly from: SeqNum },
+  cost = new ReadCounters(),
+): Promise<ReadAnswer> {
+  const { from, limit, bytesMax = limits.readBytesMax, consistency } = request;
+  const collector = new ReadCollector(from, limit, bytesMax, cost);
+  const { tail, upToDate, sealed } = await new LogReader(ports, log, consistency, collector).run();
+  const next = collector.position;
+  if (upToDate && next > tail) {
+    throw new FencelineError("position_unwritten", {
+      message: `log ${log.name} ends at ${tail}, and ${next} was asked for; read from ${tail} or wait`,
+      details: { tail },
+    });
+  }
+  return { records: collector.records, next, tail, upToDate, sealed };
+}
+
+/** Finds the tail, beginning at the last segment. Throws as `readRecords` does. */
+export function findTail(
+  ports: ReaderPorts,
+  log: LogIdentity,
+  consistency: ReadConsistency,
+  cost?: ReadCounters,
+): Promise<ReadEnd> {
+  return new LogReader(ports, log, consistency, ReadCollector.ofNothing(cost)).run();
+}
+
+const START = 0 as SeqNum;
 
 /** Tails that one operation has settled (rule 14), so often at most (LRD3). */
 export class TailSettling {
@@ -67,7 +113,7 @@ export class TailSettling {
   }
 }
 
-export class LogReader {
+class LogReader {
   #restarts = 0;
   readonly #tails: TailSettling;
   /** The ledger that a consistent "last" query of this operation named. */
@@ -76,15 +122,12 @@ export class LogReader {
   constructor(
     private readonly ports: ReaderPorts,
     private readonly log: LogIdentity,
-    private readonly goal: ReadGoal,
+    private readonly consistency: ReadConsistency,
+    private readonly collector: ReadCollector,
   ) {
     this.#tails = new TailSettling(ports, log);
   }
 
-  /**
-   * Throws `log_not_found`, `position_trimmed`, `insufficient_regions`, `not_ready`, `data_corrupt`, or
-   * what ports throw.
-   */
   async run(): Promise<ReadEnd> {
     let step: Step = { to: "a" };
     while (step.to !== "done") step = await this.#take(step);
@@ -114,25 +157,25 @@ export class LogReader {
   async #findSegment(): Promise<Step> {
     const { metadata } = this.ports;
     const { log } = this.log;
-    const isStrong = this.goal.consistency === "strong";
-    if (this.goal.begin === "last") {
+    const isStrong = this.consistency === "strong";
+    if (this.collector.isForTail) {
       const last = isStrong ? await this.#queryLast() : await lastItem(metadata, log, this.#queries);
       if (last !== undefined) return enter(last);
-      return done(0 as SeqNum, isStrong);
+      return done(START, isStrong);
     }
     const found = await lastAtOrBelow(metadata, log, this.#position, this.#queries);
     if (found !== undefined) return enter(found);
     const first =
-      (await firstItem(metadata, log, this.#queries)) ??
-      (isStrong ? await firstItem(metadata, log, "consistent") : undefined);
-    if (first === undefined) return done(0 as SeqNum, isStrong);
+      (await firstAtOrAbove(metadata, log, START, this.#queries)) ??
+      (isStrong ? await firstAtOrAbove(metadata, log, START, "consistent") : undefined);
+    if (first === undefined) return done(START, isStrong);
     return first.first > this.#position ? { to: "d" } : enter(first);
   }
 
   async #readLedger(segment: SegmentAt): Promise<Step> {
     const known = this.ports.known.of(segment.item.ledgerId);
     const { seenLast } = known;
-    const end = await walkSegment(segment, known, this.goal.consistency, this.goal.collector);
+    const end = await walkSegment(segment, known, this.consistency, this.collector);
     switch (end.kind) {
       case "enough":
         return done(this.#position, false, segment);
@@ -174,20 +217,20 @@ export class LogReader {
   async #endOfLog(): Promise<Step> {
     const last = await this.#queryLast();
     if (last?.kind !== "end" || last.first > this.#position) return { to: "f" };
-    await checkReadable(this.ports.metadata, this.log, last.first);
+    await this.#checkReadable(last.first);
     return endOfLog(last.first);
   }
 
   /** 33d: everything that is left lies behind the position. */
   async #beforeFirst(): Promise<Step> {
-    await checkReadable(this.ports.metadata, this.log, this.#position);
+    await this.#checkReadable(this.#position);
     if (this.#queries === "stale") return await this.#again();
     throw this.#alarm(`nothing holds ${this.#position}, and the log is not trimmed beyond it`);
   }
 
   /** 33e: nothing yet, if this is the last segment, open or closed. */
   async #nothingYet(segment: SegmentAt, tail: SeqNum, openAndLast: boolean): Promise<Step> {
-    if (this.goal.consistency === "local") return done(tail, false, segment);
+    if (this.consistency === "local") return done(tail, false, segment);
     const { ledgerId } = segment.item;
     if (openAndLast || this.#lastSeen === ledgerId) return done(tail, true, segment);
     const last = await this.#queryLast();
@@ -199,7 +242,7 @@ export class LogReader {
    * beginning.
    */
   async #lookAgain(gone: SegmentAt | undefined): Promise<Step> {
-    await checkReadable(this.ports.metadata, this.log, this.#position);
+    await this.#checkReadable(this.#position);
     if (gone !== undefined) {
       const last = await this.#queryLast();
       if (last !== undefined && isOf(last, gone)) return done(gone.first, true, gone);
@@ -214,9 +257,9 @@ export class LogReader {
     next: SeqNum,
     { error }: Extract<NoEntry, { kind: "undecided" }>,
   ): Promise<Step> {
-    if (this.goal.collector.records.length > 0) return done(this.#position, false, segment);
+    if (this.collector.records.length > 0) return done(this.#position, false, segment);
     if (isConfirmed) throw error;
-    if (this.goal.consistency === "local") return done(next, false, segment);
+    if (this.consistency === "local") return done(next, false, segment);
     await this.#tails.settle(segment, error);
     return { to: "ledger", segment };
   }
@@ -241,7 +284,7 @@ export class LogReader {
   }
 
   get #position(): SeqNum {
-    return this.goal.collector.position;
+    return this.collector.position;
   }
 
   /** LRD2: a read that had to begin again trusts no stale answer any more. */
@@ -249,8 +292,43 @@ export class LogReader {
     return this.#restarts > 0 ? "consistent" : "stale";
   }
 
+  /** Throws `log_not_found` or `position_trimmed`. */
+  async #checkReadable(position: SeqNum): Promise<void> {
+    const { trimPoint } = await activeLog(this.ports.metadata, this.log);
+    if (trimPoint <= position) return;
+    throw new FencelineError("position_trimmed", {
+      message:
+        `log ${this.log.name}: ${position} was trimmed away; the first record that is left is ` +
+        `${trimPoint}; read from there`,
+      details: { first_available: trimPoint },
+    });
+  }
+
   #alarm(reason: string): FencelineError {
     this.ports.trace.emit({ event: "log-alarm", log: this.log.log, reason });
     return new FencelineError("data_corrupt", { message: `log ${this.log.name}: ${reason}` });
   }
+}
+
+const enter = (item: ChainItem): Step =>
+  item.kind === "end" ? { to: "c" } : { to: "ledger", segment: item };
+
+const isOf = (item: ChainItem, segment: SegmentAt): boolean =>
+  item.kind === "segment" && item.item.ledgerId === segment.item.ledgerId;
+
+function done(tail: SeqNum, upToDate: boolean, segment?: SegmentAt): Step {
+  return {
+    to: "done",
+    end: { tail, upToDate, sealed: false, ...(segment === undefined ? {} : { segment }) },
+  };
+}
+
+function endOfLog(tail: SeqNum): Step {
+  return { to: "done", end: { tail, upToDate: true, sealed: true } };
+}
+
+function notSettled(error: FencelineError, cause: unknown): FencelineError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const message = `${error.message}; it could not be settled either: ${why}`;
+  return new FencelineError(error.code, { message, sideEffects: "none", details: error.details, cause });
 }

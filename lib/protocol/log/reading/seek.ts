@@ -6,24 +6,21 @@
  * SEK1 A strong seek asks consistently: no segment that was there before is missed. A local one may be
  *      behind.
  * SEK2 A record at or behind the place is never skipped, also if it is appended while the place is looked
- *      for: who reads on from where another read ended must not lose it. So nothing is answered by a later
- *      tail.
+ *      for: a reader that goes on from where another read ended must not lose it. So nothing is answered by a
+ *      later tail.
  * SEK3 A tail that cannot be decided, such as that of a ledger that is being closed, is settled, as a read
  *      does it (rule 14), and looked at again.
  */
 import { type EntryId, entryId, type SeqNum } from "../../ids.ts";
-import { logKey } from "../../items.ts";
 import type { ReadConsistency } from "../../ledger/ledger-reader.ts";
 import type { Consistency } from "../../ports.ts";
-import { findSegment } from "../chain/find-segment.ts";
-import type { ChainItem, SegmentAt } from "../chain/segments.ts";
-import type { LogIdentity } from "../log-identity.ts";
+import { type ChainItem, findSegment, type SegmentAt } from "../chain/segments.ts";
+import { type LogIdentity, logItem } from "../log-identity.ts";
 import type { ReadPlace } from "../operations.ts";
 import type { Dlsn } from "../records/record.ts";
 import { decodeRecordSetHead } from "../records/record-set.ts";
-import { type DecidedRead, findTimestamp } from "./find-timestamp.ts";
-import { LogReader, type ReaderPorts, TailSettling } from "./log-reader.ts";
-import { ReadCollector } from "./read-collector.ts";
+import { type DecidedRead, findTimestamp } from "./find-entry.ts";
+import { findTail, type ReaderPorts, TailSettling } from "./log-reader.ts";
 
 /** Throws what reads throw. */
 export async function seek(
@@ -62,8 +59,8 @@ class Seek {
   }
 
   async trimPoint(): Promise<SeqNum> {
-    const item = (await this.ports.metadata.get(logKey(this.log.log), this.#queries))?.item;
-    return item?.kind === "log" ? item.trimPoint : (0 as SeqNum);
+    const item = await logItem(this.ports.metadata, this.log.log, this.#queries);
+    return item?.trimPoint ?? (0 as SeqNum);
   }
 
   async #dlsn(dlsn: Dlsn): Promise<SeqNum> {
@@ -106,10 +103,9 @@ class Seek {
   }
 
   /** The segment's first record that is no older, or the place behind its last one. */
-  async #youngerIn(segment: SegmentAt, timestampMs: number): Promise<SeqNum> {
+  #youngerIn(segment: SegmentAt, timestampMs: number): Promise<SeqNum> {
     const read = (entry: EntryId) => this.#read(segment, entry);
-    const place = await findTimestamp(this.#known(segment), segment.first, timestampMs, read);
-    return place ?? segment.first; // deleted meanwhile: below the trim point
+    return findTimestamp(this.#known(segment), segment.first, timestampMs, read);
   }
 
   /** Whether the segment's first entry is older. One that holds nothing counts as young. */
@@ -139,12 +135,7 @@ class Seek {
   }
 
   async #tail(): Promise<SeqNum> {
-    const goal = {
-      consistency: this.consistency,
-      collector: ReadCollector.ofNothing(),
-      begin: "last",
-    } as const;
-    return (await new LogReader(this.ports, this.log, goal).run()).tail;
+    return (await findTail(this.ports, this.log, this.consistency)).tail;
   }
 
   #known({ item }: SegmentAt) {

@@ -34,7 +34,7 @@ export const appendLimits = {
 /** Bytes that a producer with the longest id takes in a snapshot, as producer-snapshot.ts writes it. */
 const SNAPSHOT_BYTES = 86 + appendLimits.producerBatchesMax * 56;
 const SNAPSHOT_HEAD_BYTES = 13;
-/** Bytes that a batch and its sender take in its entry, as entry-batches.ts writes it. */
+/** Bytes that a batch and its sender take in its entry, as record-set.ts writes it. */
 const BATCH_BYTES = 100;
 const BATCHES_MAX = 1_000;
 

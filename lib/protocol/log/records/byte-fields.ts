@@ -1,13 +1,13 @@
 /**
- * Fields of an entry's payload, one after another: big-endian numbers, and texts of printable ASCII. Whoever
- * reads past the end, or a number that is none of ours, is told so as `Corruption`.
+ * Fields of an entry's payload, one after another: big-endian numbers, and texts of printable ASCII. A reader
+ * that goes past the end, or meets a number that is none of ours, throws `Corruption`.
  */
 import { assert } from "../../assert.ts";
 
 /** What is wrong with the bytes; becomes `data_corrupt` with the place where they stand. */
 export class Corruption extends Error {}
 
-const U32 = 2 ** 32;
+export const U32 = 2 ** 32;
 const CAPACITY_FIRST = 256;
 
 export class FieldWriter {
@@ -17,17 +17,17 @@ export class FieldWriter {
 
   u8(value: number): void {
     const at = this.#grow(1);
-    this.#view.setUint8(at, within(value, 0xff));
+    this.#view.setUint8(at, checked(value, 0xff));
   }
 
   u16(value: number): void {
     const at = this.#grow(2);
-    this.#view.setUint16(at, within(value, 0xffff));
+    this.#view.setUint16(at, checked(value, 0xffff));
   }
 
   u32(value: number): void {
     const at = this.#grow(4);
-    this.#view.setUint32(at, within(value, U32 - 1));
+    this.#view.setUint32(at, checked(value, U32 - 1));
   }
 
   u64(value: number): void {
@@ -66,12 +66,12 @@ export class FieldWriter {
 }
 
 export class FieldReader {
+  /** What the next bytes belong to, for the one who reads that they are missing. */
+  part = "what precedes its records";
+  #offset = 0;
   readonly #view: DataView;
 
-  constructor(
-    private readonly payload: Uint8Array,
-    public offset = 0,
-  ) {
+  constructor(private readonly payload: Uint8Array) {
     this.#view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
   }
 
@@ -87,8 +87,14 @@ export class FieldReader {
     return this.#view.getUint32(this.#take(4));
   }
 
+  u48(): number {
+    return this.u16() * U32 + this.u32();
+  }
+
   u64(): number {
-    return readU64(this.#view, this.#take(8));
+    const value = this.u32() * U32 + this.u32();
+    if (!Number.isSafeInteger(value)) throw new Corruption("a number leaves the safe integers");
+    return value;
   }
 
   text(): string {
@@ -101,32 +107,28 @@ export class FieldReader {
     return this.payload.subarray(at, at + count);
   }
 
-  get isAtEnd(): boolean {
-    return this.offset === this.payload.length;
+  get leftBytes(): number {
+    return this.payload.length - this.#offset;
   }
 
   #take(count: number): number {
-    const at = this.offset;
-    if (at + count > this.payload.length)
-      throw new Corruption("it is cut off within what precedes its records");
-    this.offset = at + count;
+    const at = this.#offset;
+    if (count > this.leftBytes) throw new Corruption(`it is cut off within ${this.part}`);
+    this.#offset = at + count;
     return at;
   }
 }
 
 export function writeU64(view: DataView, offset: number, value: number): void {
-  assert(Number.isSafeInteger(value) && value >= 0, `${value} is no safe integer >= 0`);
+  checked(value, Number.MAX_SAFE_INTEGER);
   view.setUint32(offset, Math.floor(value / U32));
   view.setUint32(offset + 4, value % U32);
 }
 
-export function readU64(view: DataView, offset: number): number {
-  const value = view.getUint32(offset) * U32 + view.getUint32(offset + 4);
-  if (!Number.isSafeInteger(value)) throw new Corruption("a number leaves the safe integers");
-  return value;
-}
-
-function within(value: number, max: number): number {
-  assert(Number.isInteger(value) && value >= 0 && value <= max, `${value} is no integer from 0 to ${max}`);
+function checked(value: number, max: number): number {
+  assert(
+    Number.isSafeInteger(value) && value >= 0 && value <= max,
+    `${value} is no integer from 0 to ${max}`,
+  );
   return value;
 }

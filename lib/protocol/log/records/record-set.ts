@@ -3,8 +3,8 @@
  * or with others (group commit).
  *
  *      0  u8   version: 1
- *      1  u8   flags: what else stands in front of the records (entry-batches.ts). A reader that meets a
- *              flag it does not know refuses the entry rather than misread it.
+ *      1  u8   flags: what else stands in front of the records. A reader that meets a flag it does not know
+ *              refuses the entry rather than misread it.
  *      2  u16  count of records; 0 is a control entry, which has no records
  *      4  u64  seq_num of the first record; of the next record ever if there is none here
  *     12  u64  timestamp of the first record in ms; the log's last timestamp if there is none here
@@ -18,18 +18,43 @@
  *
  * Big-endian; nothing may follow the last record. Both timestamps and the seq_num stand in front, so that
  * where a segment ends, and which entry holds a seq_num, is known without reading the records.
+ *
+ * The flags announce what the entry says of its batches: where one ends and the next begins, who sent each,
+ * and where the state of all senders can be read. In their order:
+ *
+ *      flag 1, batches      u16 count; for each: u16 records, u8 senders (0 or 1), and if there is one: its
+ *                           id (u8 length, ASCII), u64 epoch, u64 seq, u32 content, u64 arrival in ms
+ *      flag 2, producers    u64 the entry of this ledger with the last snapshot before or in this entry
+ *      flag 4, snapshot     u32 length and bytes: the senders as they were before this entry
+ *
+ * Without flag 1 all records are one batch of no sender. Without flag 2 no entry of the ledger up to this one
+ * had a sender, and the log remembered none.
  */
 import { assert } from "../../assert.ts";
 import { FencelineError } from "../../errors.ts";
-import type { SeqNum } from "../../ids.ts";
-import { Corruption, FieldReader, readU64, writeU64 } from "./byte-fields.ts";
-import { type EntryBatches, encodeEntryBatches, FLAGS_KNOWN, readEntryBatches } from "./entry-batches.ts";
-import type { RecordHeader, RecordInput } from "./record.ts";
+import type { EntryId, SeqNum } from "../../ids.ts";
+import { Corruption, FieldReader, FieldWriter, U32, writeU64 } from "./byte-fields.ts";
+import type { RecordInput, Sender, StoredRecord } from "./record.ts";
 
-export interface StoredRecord {
-  readonly timestampMs: number;
-  readonly headers: readonly RecordHeader[];
-  readonly body: Uint8Array;
+/** The sender as an entry names it. */
+export interface BatchSender extends Sender {
+  /** A checksum of bodies and headers: distinguishes a repetition from another batch under the same seq. */
+  readonly content: number;
+  /** Wall time in ms of the process that took the append. */
+  readonly arrivedAtMs: number;
+}
+
+export interface EntryBatch {
+  readonly count: number;
+  readonly sender?: BatchSender;
+}
+
+export interface EntryBatches {
+  /** Empty in a control entry. */
+  readonly batches: readonly EntryBatch[];
+  readonly producersAt?: EntryId;
+  /** Present in the very entry that `producersAt` names. */
+  readonly snapshot?: Uint8Array;
 }
 
 /** What stands in front of the records. */
@@ -51,8 +76,11 @@ const HEADER_BYTES = 4;
 const COUNT_MAX = 0xffff;
 const HEADER_COUNT_MAX = 0xff;
 const HEADER_PART_BYTES_MAX = 0xffff;
-const U32 = 2 ** 32;
 const DELTA_MAX = 2 ** 48 - 1;
+
+const BATCHES = 1;
+const PRODUCERS = 2;
+const SNAPSHOT = 4;
 
 /** The seq_num after the set's last record. A control entry's is its first: it takes none. */
 export function nextSeqNumOf(head: RecordSetHead): SeqNum {
@@ -79,8 +107,8 @@ export function encodeRecordSet(
   const last = records.at(-1);
   assert(first !== undefined && last !== undefined, "a record set without records is a control entry");
   assert(records.length <= COUNT_MAX, `a record set holds at most ${COUNT_MAX} records`);
-  const recordBytes = records.reduce((sum, record) => sum + encodedBytes(record), 0);
   const times = { firstTimestampMs: first.timestampMs, lastTimestampMs: last.timestampMs };
+  const recordBytes = records.reduce((sum, record) => sum + encodedBytes(record), 0);
   const front = { firstSeqNum, count: records.length, ...times, ...entry };
   const { bytes, view, recordsAt } = withFront(front, recordBytes);
   let offset = recordsAt;
@@ -124,41 +152,39 @@ function located<T>(where: string, decode: () => T): T {
   }
 }
 
-function readHead(payload: Uint8Array): { readonly head: RecordSetHead; readonly recordsAt: number } {
-  if (payload.length < HEAD_BYTES) throw corrupt(`${payload.length} bytes are too few`);
-  const view = viewOf(payload);
-  if (view.getUint8(0) !== VERSION) throw corrupt(`version ${view.getUint8(0)} is unknown`);
-  const flags = view.getUint8(1);
-  if ((flags & ~FLAGS_KNOWN) !== 0) throw corrupt(`flags ${flags} are unknown`);
-  const count = view.getUint16(2);
-  const reader = new FieldReader(payload, HEAD_BYTES);
+function readHead(payload: Uint8Array): { readonly head: RecordSetHead; readonly reader: FieldReader } {
+  if (payload.length < HEAD_BYTES) throw new Corruption(`${payload.length} bytes are too few`);
+  const reader = new FieldReader(payload);
+  const version = reader.u8();
+  if (version !== VERSION) throw new Corruption(`version ${version} is unknown`);
+  const flags = reader.u8();
+  if ((flags & ~(BATCHES | PRODUCERS | SNAPSHOT)) !== 0) throw new Corruption(`flags ${flags} are unknown`);
+  const count = reader.u16();
   const head = {
-    firstSeqNum: readU64(view, 4) as SeqNum,
+    firstSeqNum: reader.u64() as SeqNum,
     count,
-    firstTimestampMs: readU64(view, 12),
-    lastTimestampMs: readU64(view, 20),
+    firstTimestampMs: reader.u64(),
+    lastTimestampMs: reader.u64(),
     ...readEntryBatches(reader, flags, count),
   };
-  if (head.lastTimestampMs < head.firstTimestampMs) throw corrupt("its timestamps fall");
-  if (!Number.isSafeInteger(nextSeqNumOf(head))) throw corrupt("its seq_nums leave the safe integers");
-  return { head, recordsAt: reader.offset };
+  if (head.lastTimestampMs < head.firstTimestampMs) throw new Corruption("its timestamps fall");
+  if (!Number.isSafeInteger(nextSeqNumOf(head))) throw new Corruption("its seq_nums leave the safe integers");
+  return { head, reader };
 }
 
 function readSet(payload: Uint8Array): RecordSet {
-  const { head, recordsAt } = readHead(payload);
-  const view = viewOf(payload);
+  const { head, reader } = readHead(payload);
   const records: StoredRecord[] = [];
-  let offset = recordsAt;
   let timestampMs = head.firstTimestampMs;
   for (let slot = 0; slot < head.count; slot++) {
-    const [record, next] = readRecord(payload, view, offset, head.firstTimestampMs);
-    if (record.timestampMs < timestampMs) throw corrupt(`the timestamp of slot ${slot} falls`);
+    const record = readRecord(reader, head.firstTimestampMs);
+    if (record.timestampMs < timestampMs) throw new Corruption(`the timestamp of slot ${slot} falls`);
     timestampMs = record.timestampMs;
     records.push(record);
-    offset = next;
   }
-  if (offset !== payload.length) throw corrupt(`${payload.length - offset} bytes follow its last record`);
-  if (timestampMs !== head.lastTimestampMs) throw corrupt("its last timestamp is not its last record's");
+  if (reader.leftBytes > 0) throw new Corruption(`${reader.leftBytes} bytes follow its last record`);
+  if (timestampMs !== head.lastTimestampMs)
+    throw new Corruption("its last timestamp is not its last record's");
   return { ...head, records };
 }
 
@@ -182,6 +208,77 @@ function withFront(front: RecordSetHead, recordBytes: number) {
   writeU64(view, 20, front.lastTimestampMs);
   bytes.set(announced, HEAD_BYTES);
   return { bytes, view, recordsAt };
+}
+
+/** What an entry says of its batches: the flags, and the bytes behind the head. */
+function encodeEntryBatches({ batches, producersAt, snapshot }: EntryBatches) {
+  assert(snapshot === undefined || producersAt !== undefined, "an entry with a snapshot names it");
+  const isPlain = batches.length <= 1 && batches.every(({ sender }) => sender === undefined);
+  if (isPlain && producersAt === undefined) return { flags: 0, bytes: new Uint8Array(0) };
+  const writer = new FieldWriter();
+  let flags = 0;
+  if (!isPlain) {
+    flags |= BATCHES;
+    writer.u16(batches.length);
+    for (const batch of batches) writeBatch(writer, batch);
+  }
+  if (producersAt !== undefined) {
+    flags |= PRODUCERS;
+    writer.u64(producersAt);
+  }
+  if (snapshot !== undefined) {
+    flags |= SNAPSHOT;
+    writer.u32(snapshot.length);
+    writer.raw(snapshot);
+  }
+  return { flags, bytes: writer.bytes() };
+}
+
+/** `count`: records of the entry. Throws `Corruption`. */
+function readEntryBatches(reader: FieldReader, flags: number, count: number): EntryBatches {
+  if ((flags & SNAPSHOT) !== 0 && (flags & PRODUCERS) === 0)
+    throw new Corruption("its snapshot has no place");
+  const plain = count === 0 ? [] : [{ count }];
+  const batches = (flags & BATCHES) === 0 ? plain : readBatches(reader);
+  const sum = batches.reduce((total, batch) => total + batch.count, 0);
+  if (sum !== count) throw new Corruption(`its batches hold ${sum} records and it has ${count}`);
+  return {
+    batches,
+    ...((flags & PRODUCERS) === 0 ? {} : { producersAt: reader.u64() as EntryId }),
+    ...((flags & SNAPSHOT) === 0 ? {} : { snapshot: reader.raw(reader.u32()) }),
+  };
+}
+
+function writeBatch(writer: FieldWriter, { count, sender }: EntryBatch): void {
+  assert(count > 0, "a batch holds at least one record");
+  writer.u16(count);
+  writer.u8(sender === undefined ? 0 : 1);
+  if (sender === undefined) return;
+  writer.text(sender.id);
+  writer.u64(sender.epoch);
+  writer.u64(sender.seq);
+  writer.u32(sender.content);
+  writer.u64(sender.arrivedAtMs);
+}
+
+function readBatches(reader: FieldReader): readonly EntryBatch[] {
+  const batches: EntryBatch[] = [];
+  for (let left = reader.u16(); left > 0; left--) {
+    const count = reader.u16();
+    if (count === 0) throw new Corruption("a batch of it holds no record");
+    const senders = reader.u8();
+    if (senders > 1) throw new Corruption(`a batch of it has ${senders} senders`);
+    batches.push(senders === 0 ? { count } : { count, sender: readSender(reader) });
+  }
+  return batches;
+}
+
+function readSender(reader: FieldReader): BatchSender {
+  const id = reader.text();
+  const epoch = reader.u64();
+  const seq = reader.u64();
+  const content = reader.u32();
+  return { id, epoch, seq, content, arrivedAtMs: reader.u64() };
 }
 
 function writeRecord(
@@ -211,36 +308,17 @@ function writeRecord(
   return offset + record.body.length;
 }
 
-function readRecord(
-  payload: Uint8Array,
-  view: DataView,
-  start: number,
-  firstTimestampMs: number,
-): [record: StoredRecord, next: number] {
-  let offset = start + RECORD_BYTES;
-  if (offset > payload.length) throw corrupt("it is cut off within a record");
-  const delta = view.getUint16(start) * U32 + view.getUint32(start + 2);
-  const headerCount = view.getUint8(start + 6);
-  const bodyBytes = view.getUint32(start + 7);
-  const headers: RecordHeader[] = [];
-  for (let index = 0; index < headerCount; index++) {
-    if (offset + HEADER_BYTES > payload.length) throw corrupt("it is cut off within a header");
-    const valueStart = offset + HEADER_BYTES + view.getUint16(offset);
-    const end = valueStart + view.getUint16(offset + 2);
-    if (end > payload.length) throw corrupt("it is cut off within a header");
-    headers.push([payload.subarray(offset + HEADER_BYTES, valueStart), payload.subarray(valueStart, end)]);
-    offset = end;
-  }
-  const end = offset + bodyBytes;
-  if (end > payload.length) throw corrupt("it is cut off within a body");
-  const body = payload.subarray(offset, end);
-  return [{ timestampMs: firstTimestampMs + delta, headers, body }, end];
-}
-
-function viewOf(payload: Uint8Array): DataView {
-  return new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
-}
-
-function corrupt(reason: string): Corruption {
-  return new Corruption(reason);
+function readRecord(reader: FieldReader, firstTimestampMs: number): StoredRecord {
+  reader.part = "a record";
+  const timestampMs = firstTimestampMs + reader.u48();
+  const headerCount = reader.u8();
+  const bodyBytes = reader.u32();
+  reader.part = "a header";
+  const headers = Array.from({ length: headerCount }, () => {
+    const nameBytes = reader.u16();
+    const valueBytes = reader.u16();
+    return [reader.raw(nameBytes), reader.raw(valueBytes)] as const;
+  });
+  reader.part = "a body";
+  return { timestampMs, headers, body: reader.raw(bodyBytes) };
 }

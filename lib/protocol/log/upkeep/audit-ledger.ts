@@ -10,18 +10,29 @@
  * AL2 A writer is gone if its lease was not left clean, and expired long ago. A clean lease that names the
  *     ledger is an idle log's, and in health; so is one that is held. Without the lease table nothing is
  *     known.
+ *
+ * Some ledgers are named by no item (rule 32): an opener creates its ledger first and its item afterwards,
+ * and may die or freeze in between.
+ *
+ * CU1 The only item that can name a ledger is the one that its origin says: it was created for that key.
+ * CU2 It is closed before anything else. Its owner may merely be frozen before its put: it then finds the
+ *     ledger dead with its first add, and starts again (T09).
+ * CU3 An empty one may go, named or not: under an item it is an empty segment (28). One that holds entries
+ *     was named once, so its owner's put had won; it may go only if it is unnamed *after* the close as well.
  */
-import type { LogIncarnation } from "../../ids.ts";
-import { type LedgerListing, ledgerKey, ledgerListingKey, logKey } from "../../items.ts";
+import type { LedgerId, LogIncarnation } from "../../ids.ts";
+import { type LedgerListing, ledgerKey, ledgerListingKey, segmentKey } from "../../items.ts";
 import { sweepEntries, sweepSeal } from "../../ledger/collect-ledger.ts";
+import { markDeleted } from "../../ledger/delete-ledger.ts";
+import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { recoverLedger } from "../../ledger/recover-ledger.ts";
-import type { LedgerMetadata } from "../../ledger-metadata.ts";
+import type { LedgerMetadata, LedgerOrigin } from "../../ledger-metadata.ts";
 import { limits } from "../../limits.ts";
-import { removeItem, updateItem } from "../../update-item.ts";
+import type { MetadataStore } from "../../ports.ts";
+import { changeItem, readItem, removeItem } from "../../update-item.ts";
 import { within } from "../../waiting.ts";
 import type { LogPorts } from "../log-ports.ts";
 import { auditLimits } from "./audit-limits.ts";
-import { collectUnnamed, isNamed } from "./collect-unnamed.ts";
 import { finishDeletion } from "./delete-log.ts";
 
 export type LedgerVerdict =
@@ -40,15 +51,14 @@ export type LedgerVerdict =
 /** Throws what recovery, the passes and the ports throw. */
 export async function auditLedger(ports: LogPorts, listing: LedgerListing): Promise<LedgerVerdict> {
   if (ports.clock.nowMs() - listing.createdAtMs < auditLimits.ageMs) return "young"; // AL1
-  const item = (await ports.metadata.get(ledgerKey(listing.ledgerId), "consistent"))?.item;
-  if (item?.kind !== "ledger") return await forget(ports, listing);
+  const item = await readItem(ports.metadata, ledgerKey(listing.ledgerId), "ledger");
+  if (item === undefined) return await forget(ports, listing);
   if (item.state === "DELETED") return await sweep(ports, listing);
   if (item.origin === undefined || !(await isNamed(ports.metadata, item.ledgerId, item.origin))) {
     return (await collectUnnamed(ports, item.ledgerId)) === "collected" ? "collected" : "healthy";
   }
-  if (await isDeleting(ports, item.origin.log)) {
-    return (await finishDeletion(ports, item.origin.log)) === "deleted" ? "log-deleted" : "later";
-  }
+  const deletion = await finishDeletion(ports, item.origin.log);
+  if (deletion !== "kept") return deletion === "deleted" ? "log-deleted" : "later";
   if (item.state === "CLOSED") return "healthy";
   if (item.state === "OPEN") {
     const isOwn = listing.region === ports.region;
@@ -71,21 +81,13 @@ async function sweep(ports: LogPorts, listing: LedgerListing): Promise<LedgerVer
   if (listing.sweptAtMs === undefined) {
     if ((await sweepEntries(ports, ledgerId)).kind !== "swept") return "later";
     const sweptAtMs = ports.clock.nowMs();
-    await updateItem(ports, ledgerListingKey(region, ledgerId), (current) =>
-      current?.item.kind === "ledger-listing"
-        ? { kind: "write", item: { ...current.item, sweptAtMs } }
-        : { kind: "keep" },
-    );
+    const key = ledgerListingKey(region, ledgerId);
+    await changeItem(ports, key, "ledger-listing", (item) => ({ ...item, sweptAtMs }));
     return "swept";
   }
   const answer = await sweepSeal(ports, ledgerId);
   if (answer.kind === "too-early") return "healthy";
   return answer.kind === "swept" ? await forget(ports, listing) : "later";
-}
-
-async function isDeleting(ports: LogPorts, log: LogIncarnation): Promise<boolean> {
-  const item = (await ports.metadata.get(logKey(log), "consistent"))?.item;
-  return item?.kind === "log" && item.state === "deleting";
 }
 
 /** AL2. */
@@ -96,7 +98,7 @@ async function writerOf(
 ): Promise<"alive" | "gone" | "unknown"> {
   const { leases, clock } = ports;
   if (leases === undefined) return "unknown";
-  // Before the read: whoever freezes after it must not take a lease for one that expired meanwhile.
+  // Before the read: a process that freezes after it must not take a lease for one that expired meanwhile.
   const nowMs = clock.nowMs();
   const found = await within(clock, limits.leaseCallTimeoutMs, "lease read", () =>
     leases.store.read(log),
@@ -108,4 +110,31 @@ async function writerOf(
   const sinceMs = nowMs - expiresAtMs;
   const isFromTheFuture = -sinceMs > limits.leaseTtlMs + limits.leaseSkewMaxMs;
   return isFromTheFuture || sinceMs > auditLimits.leaseExpiredMs ? "gone" : "alive";
+}
+
+/** `missing`: there is no such ledger. `no-segment`: it was not made for a log, and is not ours to judge. */
+export type CollectAnswer = "collected" | "named" | "missing" | "no-segment";
+
+/**
+ * Marks the ledger DELETED if no item names it. An opener under way whose ledger is taken from it starts
+ * again, so choose ledgers older than any opening takes. Throws what recovery and the ports throw.
+ */
+export async function collectUnnamed(ports: LedgerPorts, id: LedgerId): Promise<CollectAnswer> {
+  const item = await readItem(ports.metadata, ledgerKey(id), "ledger");
+  if (item === undefined) return "missing";
+  if (item.origin === undefined) return "no-segment";
+  if (item.state === "DELETED") return "collected";
+  if (await isNamed(ports.metadata, id, item.origin)) return "named";
+  const closed = await recoverLedger(ports, id); // CU2
+  if (closed === undefined) return "missing";
+  if (closed.lastEntry >= 0 && (await isNamed(ports.metadata, id, item.origin))) return "named"; // CU3
+  await markDeleted(ports, id);
+  ports.trace.emit({ event: "ledger-collected", ledgerId: id, lastEntry: closed.lastEntry });
+  return "collected";
+}
+
+/** Whether the log holds the ledger as a segment (CU1). */
+async function isNamed(metadata: MetadataStore, id: LedgerId, origin: LedgerOrigin): Promise<boolean> {
+  const segment = await readItem(metadata, segmentKey(origin.log, origin.firstSeqNum), "segment");
+  return segment?.ledgerId === id;
 }

@@ -5,26 +5,27 @@
  * AS1 An item goes only if another one's key is greater than its own and at most the trim point. So the last
  *     item never goes, and neither does the one that holds the trim point.
  * AS2 The trim point is read first. It and the chain only move forward, and the greatest item up to any trim
- *     point is removed by no auditor that knows no later one: whoever removes it leaves another above it.
+ *     point is removed by no auditor that knows no later one: the auditor that removes it leaves another
+ *     above it.
  * AS3 The order is that of a removal: recover if open, DELETED, remove.
  * AS4 The item before a last segment without a record stays: what the log remembers of its producers and of
- *     its last timestamp is read there (segment-end.ts). Control entries tell it too, but a segment that
+ *     its last timestamp is read there (segment-end.ts). Control entries say it too, but a segment that
  *     holds nothing else may be replaced by one that holds nothing at all (24).
  */
 import { entryId, type LogIncarnation, type SeqNum } from "../../ids.ts";
-import { logKey } from "../../items.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { LedgerReader } from "../../ledger/ledger-reader.ts";
 import { limits } from "../../limits.ts";
 import { type Removals, removeFromChain } from "../chain/remove-from-chain.ts";
 import { allItems, type ChainItem, lastItem } from "../chain/segments.ts";
+import { logItem } from "../log-identity.ts";
 import { decodeRecordSetHead } from "../records/record-set.ts";
 import { auditLimits } from "./audit-limits.ts";
 
 /** Removals of one bounded pass. Throws what the metadata store throws. */
 export async function auditSegments(ports: LedgerPorts, log: LogIncarnation): Promise<Removals> {
-  const item = (await ports.metadata.get(logKey(log), "consistent"))?.item;
-  if (item?.kind !== "log") return { removed: [], failed: [] };
+  const item = await logItem(ports.metadata, log);
+  if (item === undefined) return { removed: [], failed: [] };
   const below = await allItems(ports.metadata, log, "consistent", item.trimPoint);
   const isNeeded = await isBeforeBareLast(ports, log, below.at(-1), item.trimPoint);
   const trimmed = below.slice(0, isNeeded ? -2 : -1); // AS1: behind each of these stands the last of `below`.

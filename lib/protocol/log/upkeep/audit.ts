@@ -1,7 +1,7 @@
 /**
  * The auditor of a region: looks after its ledgers and after the logs that it owns, one bounded pass at a
- * time. Whoever runs it does so on a schedule, off every request's path. Passes may overlap, and run in
- * several processes: each step is safe by itself, and what one pass leaves the next one finds.
+ * time, on a schedule and off every request's path. Passes may overlap, and run in several processes: each
+ * step is safe by itself, and what one pass leaves the next one finds.
  *
  * AU1 A pass takes up where this process's last one ended, and a new process begins somewhere: no ledger
  *     waits for another one, and no log for a region full of slow ledgers.
@@ -11,19 +11,18 @@
  * AU4 What a region left that operators call lost, every other one looks after as if it were its own.
  */
 import { Age } from "../../deadline.ts";
-import type { LogName, Region } from "../../ids.ts";
+import type { LogIncarnation, LogName, Region, SeqNum } from "../../ids.ts";
 import { DIRECTORY_SHARDS, directoryPartition, type LogItem, ledgerListingPartition } from "../../items.ts";
 import type { RegionState } from "../../place.ts";
-import type { Versioned } from "../../ports.ts";
+import type { MetadataStore, Versioned } from "../../ports.ts";
 import { randomBelow } from "../../random.ts";
 import { namedLog } from "../catalogue/log-names.ts";
-import { lastItem, type SegmentAt } from "../chain/segments.ts";
+import { lastAtOrBelow, lastItem, type SegmentAt } from "../chain/segments.ts";
 import type { LogPorts } from "../log-ports.ts";
 import { auditLedger, type LedgerVerdict } from "./audit-ledger.ts";
 import { auditLimits } from "./audit-limits.ts";
 import { auditSegments } from "./audit-segments.ts";
 import { finishDeletion } from "./delete-log.ts";
-import { isOwnedSince } from "./owned-since.ts";
 
 interface AuditReport {
   readonly ledgers: number;
@@ -207,4 +206,28 @@ export class Auditor {
     if (preferredRegion !== region || this.#stateOf(region) !== "accepting") return false;
     return await isOwnedSince(metadata, log, last, clock.nowMs() - auditLimits.preferReturnMs);
   }
+}
+
+/**
+ * Whether the owner of the last segment has owned the log since `sinceMs`, wall time in ms, or through so
+ * many segments that it may count as that: a busy log rolls more often than it changes its owner. What was
+ * trimmed says nothing any more, and an empty segment that was replaced (24) does not say whose it was.
+ */
+async function isOwnedSince(
+  metadata: MetadataStore,
+  log: LogIncarnation,
+  last: SegmentAt,
+  sinceMs: number,
+): Promise<boolean> {
+  const { ownerRegion } = last.item;
+  let earliest = last;
+  for (let seen = 1; seen < auditLimits.ownedSegmentsMax; seen++) {
+    if (earliest.item.createdAtMs <= sinceMs) return true;
+    if (earliest.first === 0) return false;
+    const before = await lastAtOrBelow(metadata, log, (earliest.first - 1) as SeqNum, "consistent");
+    if (before?.kind !== "segment" || before.item.ownerRegion !== ownerRegion) return false;
+    if (before.item.number !== earliest.item.number - 1) return false; // one in between was replaced, empty
+    earliest = before;
+  }
+  return true;
 }

@@ -7,7 +7,7 @@
  *                        └──> answer
  *
  * DLG1 Nothing is taken away unless the log item, read consistently, says "deleting"; it says so only behind
- *      an END that passed its check. Whoever opens the log from then on finds the END or fails the check.
+ *      an END that passed its check. An opener of the log finds the END from then on, or fails the check.
  * DLG2 The END and the log item stay: an opener that froze before its put must lose against the END, or find
  *      in its check that the log is gone (T08). What such a zombie puts meanwhile the next pass removes.
  * DLG3 The name is released last and only while it names this incarnation: it is what a repeated call finds
@@ -16,16 +16,16 @@
  *      who creates the name again writes the entry afresh.
  */
 import { AssertionError, assert } from "../../assert.ts";
-import { FencelineError, hasCode, unavailable } from "../../errors.ts";
+import { FencelineError, hasCode } from "../../errors.ts";
 import type { LogIncarnation, LogName } from "../../ids.ts";
 import { directoryKey, type Item, type LogItem, logKey, logNameKey } from "../../items.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { limits } from "../../limits.ts";
-import { removeItem, updateItem } from "../../update-item.ts";
+import { changeItem, readItem, removeItem } from "../../update-item.ts";
 import { type Ask, namedLog } from "../catalogue/log-names.ts";
 import { removeFromChain } from "../chain/remove-from-chain.ts";
 import { allItems } from "../chain/segments.ts";
-import { logNotFound } from "../log-identity.ts";
+import { logItem, logNotFound } from "../log-identity.ts";
 import type { DeletionAnswer } from "../operations.ts";
 import { mayHaveSealed, sealLog } from "./seal-log.ts";
 
@@ -63,15 +63,16 @@ export async function finishDeletion(
   ports: LedgerPorts,
   id: LogIncarnation,
 ): Promise<DeletionAnswer | "kept"> {
-  const item = (await ports.metadata.get(logKey(id), "consistent"))?.item;
-  if (item?.kind !== "log" || item.state !== "deleting") return "kept"; // DLG1
+  const item = await logItem(ports.metadata, id);
+  if (item?.state !== "deleting") return "kept"; // DLG1
   const chain = await allItems(ports.metadata, id, "consistent");
   const segments = chain.filter((one) => one.kind === "segment"); // DLG2
   const pass = segments.slice(0, limits.removalsMax);
   const { failed } = await removeFromChain(ports, id, pass);
   if (failed.length > 0 || pass.length < segments.length) return "deleting";
   await leaveDirectory(ports, item);
-  await removeItem(ports, logNameKey(item.name), (named) => names(named.item, id)); // DLG3
+  const isOwn = (named: Item) => named.kind === "log-name" && named.log === id;
+  await removeItem(ports, logNameKey(item.name), (named) => isOwn(named.item)); // DLG3
   ports.trace.emit({ event: "log-deleted", log: id });
   return "deleted";
 }
@@ -91,35 +92,21 @@ async function startDeletion(ports: LedgerPorts, log: LogItem): Promise<void> {
   try {
     await sealLog(ports, log);
   } catch (error) {
-    if (!hasCode(error, "log_not_found")) throw error; // Else another deleter was here; the item will tell.
+    if (!hasCode(error, "log_not_found")) throw error; // Else another deleter was here; the item says so.
   }
-  const { stored, wrote } = await mayHaveSealed(() =>
-    updateItem(ports, logKey(log.log), (current) => {
-      const item = current?.item;
-      if (item?.kind !== "log" || item.state !== "active") return { kind: "keep" };
-      return { kind: "write", item: { ...item, state: "deleting" } };
-    }),
+  const { item, wrote } = await mayHaveSealed(() =>
+    changeItem(ports, logKey(log.log), "log", (now) =>
+      now.state === "active" ? { ...now, state: "deleting" } : undefined,
+    ),
   );
-  if (stored?.item.kind !== "log") throw logNotFound(log);
+  if (item === undefined) throw logNotFound(log);
   if (wrote) ports.trace.emit({ event: "log-deleting", log: log.log });
 }
 
-const names = (item: Item, log: LogIncarnation): boolean => item.kind === "log-name" && item.log === log;
-
 /** DLG4 */
 async function leaveDirectory(ports: LedgerPorts, { name, log }: LogItem): Promise<void> {
-  const { metadata } = ports;
-  let failure: unknown;
-  for (let round = 0; round < limits.updateRoundsMax; round++) {
-    const listed = await metadata.get(directoryKey(name), "consistent");
-    if (listed === undefined) return;
-    const named = (await metadata.get(logNameKey(name), "consistent"))?.item;
-    if (named !== undefined && !names(named, log)) return;
-    try {
-      if ((await metadata.remove(directoryKey(name), listed.version)).kind === "removed") return;
-    } catch (error) {
-      failure = error;
-    }
-  }
-  throw unavailable(`the directory entry of log ${name} could not be removed`, "possible", failure);
+  await removeItem(ports, directoryKey(name), async () => {
+    const named = await readItem(ports.metadata, logNameKey(name), "log-name");
+    return named === undefined || named.log === log;
+  });
 }

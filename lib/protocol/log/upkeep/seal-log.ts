@@ -5,7 +5,7 @@
  * SL1 The END takes part in the election of rule 24: of a sealer and an opener at one key one loses, and
  *     looks again. Over an empty last segment it takes over that very item. Hence nothing is appended behind
  *     an END.
- * SL2 Nobody is told "sealed" before the check of rule 25: an END that won far below, where the items were
+ * SL2 No caller gets "sealed" before the check of rule 25: an END that won far below, where the items were
  *     trimmed away, ends nothing (T06).
  * SL3 An END of another sealer is as good as one's own, but is checked all the same: its sealer may not have
  *     come that far.

@@ -2,13 +2,13 @@
  * Settles the tail (rule 14): makes everything acknowledged so far readable to every strong reader, also to
  * those who cannot reach enough bookies of the tail. The writer appends a control entry whose last add
  * confirmed covers what is before it. Without the writer, recovery closes the ledger: a takeover. So too if
- * an earlier recovery came to nothing after it had marked the ledger: its writer goes on, unaware, and
- * nobody can tell where a ledger ends that is being recovered.
+ * an earlier recovery came to nothing after it had marked the ledger: its writer goes on without knowing it,
+ * and where a ledger ends that is being recovered is known to nobody.
  */
-import type { LedgerId } from "../../ids.ts";
 import { ledgerKey } from "../../items.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { recoverLedger } from "../../ledger/recover-ledger.ts";
+import { readItem } from "../../update-item.ts";
 import type { LogWriter } from "../appending/log-writer.ts";
 import { lastItem } from "../chain/segments.ts";
 import type { LogIdentity } from "../log-identity.ts";
@@ -24,15 +24,9 @@ export async function settleLog(
   const last = await lastItem(ports.metadata, log.log, "consistent");
   if (last?.kind !== "segment") return;
   const { ledgerId } = last.item;
-  if (isWritten && !(await isInRecovery(ports, ledgerId))) {
-    ports.trace.emit({ event: "tail-settled", log: log.log, how: "control-entry" });
-    return;
-  }
-  await recoverLedger(ports, ledgerId);
-  ports.trace.emit({ event: "tail-settled", log: log.log, how: "takeover" });
-}
-
-async function isInRecovery({ metadata }: LedgerPorts, id: LedgerId): Promise<boolean> {
-  const item = (await metadata.get(ledgerKey(id), "consistent"))?.item;
-  return item?.kind === "ledger" && item.state === "IN_RECOVERY";
+  const isInRecovery = async () =>
+    (await readItem(ports.metadata, ledgerKey(ledgerId), "ledger"))?.state === "IN_RECOVERY";
+  const isSettled = isWritten && !(await isInRecovery());
+  if (!isSettled) await recoverLedger(ports, ledgerId);
+  ports.trace.emit({ event: "tail-settled", log: log.log, how: isSettled ? "control-entry" : "takeover" });
 }

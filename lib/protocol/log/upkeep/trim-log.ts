@@ -1,6 +1,7 @@
 /**
  * Trims a log (rule 30): says that records below a seq_num are not wanted any more. Readers that find their
- * segments gone are told so, and the auditor takes the segments away. May run twice, and at once with others.
+ * segments gone get `position_trimmed`, and the auditor takes the segments away. May run twice, and at once
+ * with others.
  *
  * TL1 The trim point moves forward only, by compare-and-set on the log item.
  * TL2 It never passes the tail as a strong read found it before; a tail never goes back. Beyond it, every
@@ -9,12 +10,9 @@
  */
 import { FencelineError } from "../../errors.ts";
 import type { SeqNum } from "../../ids.ts";
-import { logKey } from "../../items.ts";
-import { updateItem } from "../../update-item.ts";
 import { lastItem } from "../chain/segments.ts";
-import { type LogIdentity, logNotFound } from "../log-identity.ts";
-import { LogReader, type ReaderPorts } from "../reading/log-reader.ts";
-import { ReadCollector } from "../reading/read-collector.ts";
+import { changeLog, type LogIdentity } from "../log-identity.ts";
+import { findTail, type ReaderPorts } from "../reading/log-reader.ts";
 
 /**
  * The trim point as it is then: `to`, or what was further on before. Throws `invalid_request`,
@@ -23,14 +21,11 @@ import { ReadCollector } from "../reading/read-collector.ts";
 export async function trimLog(ports: ReaderPorts, log: LogIdentity, to: SeqNum): Promise<SeqNum> {
   checkPosition(to);
   await checkTail(ports, log, to);
-  const { stored, wrote } = await updateItem(ports, logKey(log.log), (current) => {
-    const item = current?.item;
-    if (item?.kind !== "log" || item.state !== "active") return { kind: "keep" }; // TL3
-    if (item.trimPoint >= to) return { kind: "keep" }; // TL1
-    return { kind: "write", item: { ...item, trimPoint: to } };
-  });
-  const item = stored?.item;
-  if (item?.kind !== "log" || item.state !== "active") throw logNotFound(log);
+  const { item, wrote } = await changeLog(
+    ports,
+    log, // TL3
+    (now) => (now.trimPoint >= to ? undefined : { ...now, trimPoint: to }), // TL1
+  );
   if (wrote) ports.trace.emit({ event: "log-trimmed", log: log.log, trimPoint: to });
   return item.trimPoint;
 }
@@ -48,8 +43,7 @@ function checkPosition(to: SeqNum): void {
 async function checkTail(ports: ReaderPorts, log: LogIdentity, to: SeqNum): Promise<void> {
   const last = await lastItem(ports.metadata, log.log, "consistent");
   if (last !== undefined && last.first >= to) return;
-  const goal = { consistency: "strong", collector: ReadCollector.ofNothing(), begin: "last" } as const;
-  const { tail } = await new LogReader(ports, log, goal).run();
+  const { tail } = await findTail(ports, log, "strong");
   if (tail >= to) return;
   throw new FencelineError("position_unwritten", {
     message: `log ${log.name} ends at ${tail}, and cannot be trimmed to ${to}; trim to ${tail} at most`,

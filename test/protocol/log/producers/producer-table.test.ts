@@ -1,4 +1,5 @@
 /** What a log remembers of its producers: order, duplicates, room, and the bytes of a snapshot. */
+
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { entryId, segmentNumber, seqNum } from "../../../../lib/protocol/ids.ts";
@@ -13,7 +14,7 @@ import {
 } from "../../../../lib/protocol/log/producers/producer-table.ts";
 import { appendLimits, PRODUCERS_BYTES_MAX } from "../../../../lib/protocol/log/records/append-limits.ts";
 import { Corruption } from "../../../../lib/protocol/log/records/byte-fields.ts";
-import type { BatchSender } from "../../../../lib/protocol/log/records/entry-batches.ts";
+import type { BatchSender } from "../../../../lib/protocol/log/records/record-set.ts";
 
 const { producersMax, producerWindowMs, producerKeepMs, producerBatchesMax, senderIdLengthMax } =
   appendLimits;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { EntryId, SeqNum } from "../../../../lib/protocol/ids.ts";
 import { limits } from "../../../../lib/protocol/limits.ts";
-import { type EntrySample, EntrySamples } from "../../../../lib/protocol/log/reading/entry-samples.ts";
+import { type EntrySample, EntrySamples } from "../../../../lib/protocol/log/reading/known-ledgers.ts";
 
 /** The entries of a ledger that starts at 10, of so many records each; 0 is a control entry. */
 function entriesOf(counts: readonly number[]): EntrySample[] {

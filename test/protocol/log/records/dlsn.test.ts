@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { entryId, segmentNumber } from "../../../../lib/protocol/ids.ts";
-import { compareDlsn, formatDlsn, parseDlsn } from "../../../../lib/protocol/log/records/dlsn.ts";
+import { compareDlsn, formatDlsn, parseDlsn } from "../../../../lib/protocol/log/records/record.ts";
 
 const dlsns = fc
   .record({

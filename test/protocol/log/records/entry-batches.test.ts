@@ -1,12 +1,14 @@
 /** What an entry says of its batches and producers, as bytes in front of its records. */
+
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { FencelineError } from "../../../../lib/protocol/errors.ts";
 import { type EntryId, entryId, seqNum } from "../../../../lib/protocol/ids.ts";
-import type { EntryBatch, EntryBatches } from "../../../../lib/protocol/log/records/entry-batches.ts";
 import {
   decodeRecordSet,
   decodeRecordSetHead,
+  type EntryBatch,
+  type EntryBatches,
   encodeControlEntry,
   encodeRecordSet,
 } from "../../../../lib/protocol/log/records/record-set.ts";

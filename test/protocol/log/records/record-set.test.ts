@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { FencelineError } from "../../../../lib/protocol/errors.ts";
 import { type SeqNum, seqNum } from "../../../../lib/protocol/ids.ts";
 import { limits } from "../../../../lib/protocol/limits.ts";
+import type { StoredRecord } from "../../../../lib/protocol/log/records/record.ts";
 import {
   decodeRecordSet,
   decodeRecordSetHead,
@@ -10,7 +11,6 @@ import {
   encodeRecordSet,
   meteredBytes,
   nextSeqNumOf,
-  type StoredRecord,
 } from "../../../../lib/protocol/log/records/record-set.ts";
 
 const bytes = (maxLength: number) => fc.uint8Array({ maxLength });
