@@ -94,7 +94,7 @@ const batchSizes = {
 /** What is in the log when a command fails, and how the same input is completed exactly if that can help. */
 function howToGoOn(command: AppendCommand, progress: Progress, error: unknown): string {
   const { lines: done, first } = progress;
-  if (error instanceof ProblemError && error.code === "log_not_found") {
+  if (done === 0 && error instanceof ProblemError && error.code === "log_not_found") {
     const create = fencelineLine({ command: "create", operands: [command.log], options: command.where });
     return `Nothing was appended. Create the log with: ${create}`;
   }

@@ -6,6 +6,11 @@ import type { SideEffects } from "../protocol/errors.ts";
 export abstract class RequestError extends Error {
   abstract readonly retryable: boolean;
   abstract readonly sideEffects: SideEffects;
+
+  /** The wait that the answer asked for. */
+  get retryAfterMs(): number | undefined {
+    return undefined;
+  }
 }
 
 /** The server answered with a problem document. */
@@ -14,7 +19,11 @@ export class ProblemError extends RequestError {
   readonly retryable: boolean;
   readonly sideEffects: SideEffects;
 
-  constructor(readonly problem: Problem) {
+  constructor(
+    readonly problem: Problem,
+    /** What the answer's `Retry-After` says. */
+    private readonly headerMs?: number,
+  ) {
     super(problem.detail);
     this.retryable = problem.retryable;
     this.sideEffects = problem.side_effects;
@@ -24,10 +33,9 @@ export class ProblemError extends RequestError {
     return this.problem.code;
   }
 
-  /** The wait that the server suggests. */
-  get retryAfterMs(): number | undefined {
+  override get retryAfterMs(): number | undefined {
     const { retry_after_ms } = this.problem;
-    return typeof retry_after_ms === "number" ? retry_after_ms : undefined;
+    return typeof retry_after_ms === "number" ? retry_after_ms : this.headerMs;
   }
 }
 
@@ -67,6 +75,31 @@ export class AbandonedError extends RequestError {
     cause: unknown,
   ) {
     super(message, { cause });
+  }
+}
+
+/**
+ * A gateway, a proxy or a load balancer answered in the region's place, and may answer otherwise later. Too
+ * many requests (429) is a refusal; of any other the region may have got the request all the same.
+ */
+export class GatewayError extends RequestError {
+  override readonly name = "GatewayError";
+  readonly retryable = true;
+  readonly sideEffects: SideEffects;
+
+  constructor(
+    message: string,
+    readonly status: number,
+    /** Of the request, had it got to the region. */
+    effects: SideEffects,
+    private readonly waitMs?: number,
+  ) {
+    super(message);
+    this.sideEffects = status === 429 ? "none" : effects;
+  }
+
+  override get retryAfterMs(): number | undefined {
+    return this.waitMs;
   }
 }
 

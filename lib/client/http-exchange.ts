@@ -1,7 +1,8 @@
 /** One request and its answer: JSON, a problem document, or a word on why there is neither. */
 import type { Problem } from "../api/problem.ts";
 import type { SideEffects } from "../protocol/errors.ts";
-import { AbandonedError, ForeignAnswerError, ProblemError, RequestError } from "./client-errors.ts";
+import { AbandonedError, ProblemError, RequestError } from "./client-errors.ts";
+import { foreignAnswer, retryAfterMsOf } from "./foreign-answer.ts";
 import {
   type Answered,
   noAnswer,
@@ -29,15 +30,20 @@ export interface ExchangeOptions {
 /** Throws RequestError. */
 export async function exchange<T>(options: ExchangeOptions, request: RequestFields): Promise<Answered<T>> {
   const effects: SideEffects = request.method === "GET" ? "none" : "possible";
-  const { status, type, text, owner } = await answerTo(options, request, effects);
+  const { status, type, text, owner, retryAfterMs, location } = await answerTo(options, request, effects);
   const json = type.endsWith("json") ? parsed(text) : undefined;
-  if (type === "application/problem+json" && json !== undefined) throw new ProblemError(json as Problem);
+  if (isProblem(json)) throw new ProblemError(json, retryAfterMs);
   const isAnswer = status < 300 || status === request.answers;
   if (isAnswer && json !== undefined) return { status, json: json as T, owner };
-  throw new ForeignAnswerError(
-    `${options.endpoint} answered ${status} with ${type || "no content type"}: is it a Fenceline endpoint?`,
-    effects,
-  );
+  throw foreignAnswer(options.endpoint, { status, type, effects, retryAfterMs, location });
+}
+
+/** One of ours: others answer with problem documents, too. */
+function isProblem(json: unknown): json is Problem {
+  if (typeof json !== "object" || json === null) return false;
+  const { code, detail, retryable, side_effects: effects } = json as Readonly<Record<string, unknown>>;
+  const isNamed = typeof code === "string" && typeof detail === "string" && typeof retryable === "boolean";
+  return isNamed && (effects === "none" || effects === "possible");
 }
 
 async function answerTo(options: ExchangeOptions, request: RequestFields, effects: SideEffects) {
@@ -48,13 +54,17 @@ async function answerTo(options: ExchangeOptions, request: RequestFields, effect
       method: request.method,
       headers: headersOf(request, onTiming !== undefined),
       ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+      redirect: "manual", // Followed, a POST may become a GET, whose answer is none to what was asked.
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });
     const timing = response.headers.get("server-timing");
     if (timing !== null) onTiming?.(timing);
-    const [type = ""] = (response.headers.get("content-type") ?? "").split(";");
-    const owner = response.headers.get("log-owner")?.split(";")[0];
-    return { status: response.status, type, text: await response.text(), owner };
+    const { status, headers } = response;
+    const [type = ""] = (headers.get("content-type") ?? "").toLowerCase().split(";");
+    const owner = headers.get("log-owner")?.split(";")[0];
+    const location = headers.get("location") ?? undefined;
+    const text = await response.text();
+    return { status, type: type.trim(), text, owner, location, retryAfterMs: retryAfterMsOf(headers) };
   } catch (error) {
     if (error instanceof RequestError) throw error; // it was not sent
     const what = `${request.method} ${request.path}`;

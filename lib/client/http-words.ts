@@ -132,6 +132,7 @@ export interface HttpRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  readonly redirect?: "manual";
   readonly signal: AbortSignal;
 }
 

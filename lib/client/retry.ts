@@ -1,6 +1,6 @@
 /** Calls again while that is safe and may help. */
 import { agesMs, momentNow } from "../protocol/deadline.ts";
-import { ProblemError, RequestError } from "./client-errors.ts";
+import { RequestError } from "./client-errors.ts";
 import { HOST_CLOCKS } from "./host-clocks.ts";
 import type { LogClient } from "./log-client.ts";
 
@@ -44,8 +44,7 @@ export class Retries {
   async next(error: RequestError): Promise<boolean> {
     if (this.patience.mayRepeat === false) return false;
     const doubled = Math.min(PAUSE_MAX_MS, (this.patience.pauseMs ?? FIRST_PAUSE_MS) * 2 ** this.#attempt++);
-    const suggested = error instanceof ProblemError ? (error.retryAfterMs ?? 0) : 0;
-    const pauseMs = Math.max(suggested, doubled * (0.5 + Math.random() / 2));
+    const pauseMs = Math.max(error.retryAfterMs ?? 0, doubled * (0.5 + Math.random() / 2));
     const { signal, patienceMs } = this.patience;
     if (signal?.aborted || this.#usedMs + pauseMs > patienceMs) return false;
     this.patience.onRetry?.(error, pauseMs);

@@ -1,4 +1,5 @@
 /** Where a bookie stands: `/region/rack`. */
+import type { Age } from "./deadline.ts";
 import type { BookieId, Region } from "./ids.ts";
 
 export interface Place {
@@ -23,3 +24,11 @@ export type BookieState = "writable" | "read-only" | "lost";
 
 /** Every other region is a class of its own: 15 ms and 150 ms do not belong in one pool. */
 export type DistanceClass = "same-rack" | "same-region" | `region ${string}`;
+
+/** What operators say, as far as a process knows. */
+export interface TopologyStates {
+  readonly bookies: ReadonlyMap<BookieId, BookieState>;
+  readonly regions: ReadonlyMap<Region, RegionState>;
+  /** Counted from when the reading of it began. Absent: it is never old. */
+  readonly readAt?: Age;
+}

@@ -16,8 +16,7 @@ import type { CallSignal } from "./call-abort.ts";
 import type { BookieId, EntryId, LedgerId, LogIncarnation, Region, Tenure, WriteToken } from "./ids.ts";
 import type { Item, ItemKey, Version } from "./items.ts";
 import type { Lease, OwnerFailures } from "./lease.ts";
-import type { BookieAddress } from "./place.ts";
-import type { TopologyStates } from "./placement/placement.ts";
+import type { BookieAddress, TopologyStates } from "./place.ts";
 import type { LedgerDigest } from "./replication.ts";
 import type { TraceEvent } from "./trace-events.ts";
 

@@ -5,6 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { directSend } from "../../lib/client/aws/direct-send.ts";
 import { signedSend } from "../../lib/client/aws/signed-send.ts";
 import { LogClient } from "../../lib/client/log-client.ts";
 import { ScratchDirectory } from "../adapters/scratch-directory.ts";
@@ -22,6 +23,9 @@ class FakeAws implements AsyncDisposable {
   readonly received: Received[] = [];
   answer: unknown = { regions: [] };
   headers: Readonly<Record<string, string>> = {};
+  status = 200;
+  /** Of the requests after the next ones: the status is theirs alone. */
+  failures = Number.POSITIVE_INFINITY;
   /** Hangs up in place of an answer. */
   isSilent = false;
 
@@ -40,6 +44,7 @@ class FakeAws implements AsyncDisposable {
         return;
       }
       response.setHeader("content-type", "application/json");
+      response.statusCode = fake.failures-- > 0 ? fake.status : 200;
       for (const [name, value] of Object.entries(fake.headers)) response.setHeader(name, value);
       response.end(JSON.stringify(fake.answer));
     });
@@ -198,6 +203,70 @@ describe("a deployment's outputs", () => {
       expect({ code, out }).toEqual({ code: 5, out: "" });
       expect(err).toContain("Process exited");
     }
+  });
+
+  test("--direct: what Lambda throttles was not done, and is tried again; what it refuses is not", async () => {
+    vi.stubEnv("AWS_ENDPOINT_URL", aws.url);
+    const send = directSend({ region: "us-west-2", functions: { append: "glog-append", read: "glog-read" } });
+    const client = new LogClient({ endpoint: "https://us-west-2.invalid", send });
+    const append = () => client.append("x", { records: [{ body: "a" }] }, "utf8");
+    for (const [status, type, sideEffects, retryable] of [
+      [429, "TooManyRequestsException", "none", true],
+      [500, "ServiceException", "possible", true],
+      [502, "EC2AccessDeniedException", "possible", true],
+      [413, "RequestTooLargeException", "none", false],
+      [404, "ResourceNotFoundException", "none", false],
+      [403, "AccessDeniedException", "none", false],
+    ] as const) {
+      [aws.status, aws.headers] = [status, { "x-amzn-errortype": type }];
+      const error = await append().catch((one: unknown) => one);
+      expect([type, error]).toEqual([type, expect.objectContaining({ sideEffects, retryable })]);
+      expect(String(error)).toContain(`Lambda did not invoke glog-append`);
+      expect(String(error)).toContain(type);
+    }
+    expect(aws.received).toHaveLength(6);
+    const answer = { headers: { "content-type": "application/json" }, body: JSON.stringify({ regions: [] }) };
+    Object.assign(aws, { status: 429, headers: {}, failures: 2, answer: { statusCode: 200, ...answer } });
+    const where = ["--outputs", outputs, "--region", "us-west-2", "--direct", "--retry-for", "5"];
+    expect((await run(["region", "list", ...where])).code).toBe(0);
+  });
+
+  test.each(["--direct", "--region=us-east-1"])(
+    "%s: what no function takes is refused unsent",
+    async (how) => {
+      vi.stubEnv("AWS_ENDPOINT_URL", how === "--direct" ? aws.url : undefined);
+      const functions = { append: "glog-append", read: "glog-read" };
+      const credentials = async () => ({ accessKeyId: "AKIDTEST", secretAccessKey: secret });
+      const send =
+        how === "--direct"
+          ? directSend({ region: "us-east-1", functions })
+          : signedSend({ region: "us-east-1", credentials });
+      const client = new LogClient({ endpoint: aws.url, send });
+      const append = (body: string) => client.append("x", { records: [{ body }] }, "utf8");
+      // As text each is six bytes, and one more as an event.
+      await expect(append("\x00".repeat(1_000_000))).rejects.toMatchObject({
+        code: "body_too_large",
+        problem: { status: 413, detail: expect.stringContaining("which takes 6291456; nothing was sent") },
+        retryable: false,
+        sideEffects: "none",
+      });
+      expect(aws.received).toEqual([]);
+      await append("\x00".repeat(800_000)).catch(() => {});
+      expect(aws.received).toHaveLength(1);
+    },
+  );
+
+  test("a mebibyte of controls goes through as it is", async () => {
+    await run(["append", "x", "--outputs", outputs, "--region", "us-east-1", "--retry-for", "0"], "\x00");
+    const tail = { tail: 0, up_to_date: true, sealed: false };
+    aws.answer = tail;
+    aws.received.length = 0;
+    const line = Buffer.alloc(1_048_568);
+    await run(["append", "x", "--outputs", outputs, "--region", "us-east-1", "--retry-for", "0"], line);
+    const sent = aws.received.find(({ method }) => method === "POST");
+    expect(sent?.headers["log-format"]).toBe("base64");
+    const [record] = JSON.parse(sent?.body ?? "").records;
+    expect(Buffer.compare(Buffer.from(record.body, "base64"), line)).toBe(0);
   });
 
   test.each([

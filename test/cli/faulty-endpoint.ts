@@ -24,6 +24,8 @@ export class FaultyEndpoint implements AsyncDisposable {
   readonly faults: AppendFault[] = [];
   /** Whether all requests stay without an answer from now on. */
   isSilent = false;
+  /** Answers of something in between to the next requests, which reach the region before or not at all. */
+  readonly between: { readonly answer: Response; readonly isServed?: boolean }[] = [];
   /** Bodies of the append requests that came. */
   readonly requests: string[] = [];
   #late: (() => Promise<unknown>)[] = [];
@@ -70,6 +72,9 @@ export class FaultyEndpoint implements AsyncDisposable {
     handle: (request: Request) => Promise<Response>,
   ): Promise<Response | "no answer"> {
     if (this.isSilent) return await new Promise<never>(() => {});
+    const between = this.between.shift();
+    if (between?.isServed) await handle(request);
+    if (between !== undefined) return between.answer;
     if (request.method !== "POST") return await handle(request);
     const body = await request.text();
     this.requests.push(body);

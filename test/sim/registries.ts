@@ -4,8 +4,7 @@
  */
 import type { Region } from "../../lib/protocol/ids.ts";
 import { bookieKey } from "../../lib/protocol/items.ts";
-import type { BookieAddress } from "../../lib/protocol/place.ts";
-import type { TopologyStates } from "../../lib/protocol/placement/placement.ts";
+import type { BookieAddress, TopologyStates } from "../../lib/protocol/place.ts";
 import type { Registry } from "../../lib/protocol/placement/registry.ts";
 import type { Topology } from "../../lib/protocol/ports.ts";
 import type { SimulatedBookie } from "./bookie-network.ts";

@@ -56,7 +56,7 @@ describe("circles", () => {
   });
 });
 
-describe("the floors of the log", () => {
+describe("the floors of the protocol", () => {
   test.each([
     ["records/record.ts", "../operations.ts"],
     ["log-identity.ts", "./records/record.ts"],
@@ -93,9 +93,28 @@ describe("the floors of the log", () => {
     expect(upwardImports([importing("lib/local.ts"), ...records])).toEqual([]);
   });
 
+  test("the folders below the log lie one above the other, over the ground", () => {
+    const text = "export const a = 1;\n";
+    const above = (path: string, target: string) => [
+      { path: `lib/protocol/${path}`, text: `import type { A } from "${target}";` },
+      { path: resolve(`lib/protocol/${path}`, target), text },
+    ];
+    for (const [path, target] of [
+      ["ports.ts", "./placement/placement.ts"],
+      ["bookie/stored-bookie.ts", "../ledger/ledger-ports.ts"],
+      ["reads/read-policy.ts", "../placement/registry.ts"],
+      ["placement/registry.ts", "../ledger/ledger-ports.ts"],
+      ["ledger/ledger-writer.ts", "../log/records/record.ts"],
+    ] as const) {
+      expect(upwardImports(above(path, target))).toHaveLength(1);
+    }
+    expect(upwardImports(above("placement/placement.ts", "../ports.ts"))).toEqual([]);
+    expect(upwardImports(above("ledger/ledger-ports.ts", "../reads/read-policy.ts"))).toEqual([]);
+  });
+
   test("a folder without a floor is refused", () => {
     expect(upwardImports(graph({ "elsewhere/thing.ts": [] }))).toEqual([
-      "lib/protocol/log/elsewhere/thing.ts: its folder has no floor in the log",
+      "lib/protocol/log/elsewhere/thing.ts: its folder has no floor in the protocol",
     ]);
   });
 });

@@ -1,6 +1,6 @@
 /**
  * The imports among the files of lib as one graph, imports of types included: it has no circle, the folders
- * of the log lie one above the other, and a small file serves more than one other.
+ * of the protocol lie one above the other, and a small file serves more than one other.
  */
 import { importsOf, resolve } from "./parse.ts";
 import { isCode, isWithin, type SourceFile } from "./repository.ts";
@@ -64,44 +64,49 @@ function reaches(graph: Graph, from: string, to: string): boolean {
   return false;
 }
 
-const log = "lib/protocol/log";
+const protocol = "lib/protocol";
 
-/** The floors of the log, lowest first. A file imports from its own floor and from those below. */
+/** The floors of the protocol, lowest first. A file imports from its own floor and from those below. */
 const floors: readonly (readonly string[])[] = [
-  ["log-identity.ts"],
-  ["records"],
-  ["operations.ts", "log-ports.ts"],
-  ["producers"],
-  ["catalogue"],
-  ["chain"],
-  ["reading"],
-  ["opening"],
-  ["lease"],
-  ["appending"],
-  ["ownership"],
-  ["upkeep"],
-  ["log-appends.ts", "log-reads.ts"],
+  ["bookie"],
+  ["reads"],
+  ["placement"],
+  ["ledger"],
+  ["log/log-identity.ts"],
+  ["log/records"],
+  ["log/operations.ts", "log/log-ports.ts"],
+  ["log/producers"],
+  ["log/catalogue"],
+  ["log/chain"],
+  ["log/reading"],
+  ["log/opening"],
+  ["log/lease"],
+  ["log/appending"],
+  ["log/ownership"],
+  ["log/upkeep"],
+  ["log/log-appends.ts", "log/log-reads.ts"],
+  ["compose-region.ts"],
 ];
 
-/** The rest of lib/protocol lies below the log, but for what puts a region together. */
-const aboveTheLog = ["lib/protocol/compose-region.ts"];
+/** Below the floors: the files that lie in no folder of the protocol. */
+const GROUND = -1;
 
 export function upwardImports(files: readonly SourceFile[]): string[] {
-  const graph = [...graphOf(files)].filter(([path]) => isWithin(path, "lib/protocol"));
+  const graph = [...graphOf(files)].filter(([path]) => isWithin(path, protocol));
   return graph.flatMap(([path, targets]) => {
     const floor = floorOf(path);
-    if (floor === undefined) return [`${path}: its folder has no floor in the log`];
+    if (floor === undefined) return [`${path}: its folder has no floor in the protocol`];
     return targets
-      .filter((target) => (floorOf(target) ?? 0) > floor)
+      .filter((target) => (floorOf(target) ?? GROUND) > floor)
       .map((target) => `${path}: imports upward from ${target}`);
   });
 }
 
+/** Undefined: it lies in a folder without a floor, or outside the protocol. */
 function floorOf(path: string): number | undefined {
-  if (aboveTheLog.includes(path)) return floors.length;
-  if (!isWithin(path, log)) return -1;
-  const floor = floors.findIndex((folders) => folders.some((name) => isWithin(path, `${log}/${name}`)));
-  return floor < 0 ? undefined : floor;
+  const floor = floors.findIndex((folders) => folders.some((name) => isWithin(path, `${protocol}/${name}`)));
+  if (floor >= 0) return floor;
+  return path.lastIndexOf("/") === protocol.length ? GROUND : undefined;
 }
 
 const smallLines = 30;

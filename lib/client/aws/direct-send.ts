@@ -2,8 +2,10 @@
  * Requests handed to a region's functions by invoking them, for callers who may invoke and would rather save
  * the gateway's price and time. A function is given what the gateway would give it.
  */
-import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import { InvokeCommand, LambdaClient, LambdaServiceException } from "@aws-sdk/client-lambda";
+import { ForeignAnswerError, GatewayError, type RequestError } from "../client-errors.ts";
 import type { HttpRequest, SendHttp } from "../http-words.ts";
+import { refuseTooLarge } from "./payload-limit.ts";
 
 interface DirectFields {
   readonly region: string;
@@ -29,17 +31,30 @@ export function directSend({ region, functions }: DirectFields): SendHttp {
   const client = new LambdaClient({ region, maxAttempts: 1 });
   return async (address, request) => {
     const name = request.method === "GET" ? functions.read : functions.append;
-    const { FunctionError, Payload } = await client.send(
-      new InvokeCommand({
-        FunctionName: name,
-        Payload: Buffer.from(JSON.stringify(eventOf(address, request))),
-      }),
-      { abortSignal: request.signal },
-    );
+    const event = Buffer.from(JSON.stringify(eventOf(address, request)));
+    refuseTooLarge(event.length, request.method);
+    const command = new InvokeCommand({ FunctionName: name, Payload: event });
+    const { FunctionError, Payload } = await client
+      .send(command, { abortSignal: request.signal })
+      .catch((error: unknown) => {
+        throw refusalOf(error, name, request.method) ?? error;
+      });
     const text = Buffer.from(Payload ?? []).toString("utf8");
     if (FunctionError !== undefined) throw new DirectInvokeError(`${name} failed: ${text.slice(0, 500)}`);
     return responseOf(JSON.parse(text) as ProxyAnswer);
   };
+}
+
+/** What Lambda itself answered, if it did. */
+function refusalOf(error: unknown, name: string, method: string): RequestError | undefined {
+  if (!(error instanceof LambdaServiceException)) return undefined;
+  const status = error.$metadata.httpStatusCode ?? 500;
+  const effects = method === "GET" ? "none" : "possible";
+  const said = `Lambda did not invoke ${name}: ${error.message} (${error.name})`;
+  if (status < 500 && status !== 429) return new ForeignAnswerError(said, "none");
+  const { retryAfterSeconds } = error as { readonly retryAfterSeconds?: string };
+  const waitMs = retryAfterSeconds === undefined ? undefined : Number(retryAfterSeconds) * 1_000;
+  return new GatewayError(said, status, effects, waitMs);
 }
 
 /** A proxy event of a REST API, as far as the functions read it. */

@@ -4,6 +4,7 @@ import { SignatureV4 } from "@smithy/signature-v4";
 import { NotSentError } from "../client-errors.ts";
 import type { SendHttp } from "../http-words.ts";
 import type { CredentialSource } from "./credential-chain.ts";
+import { refuseTooLarge } from "./payload-limit.ts";
 
 interface SigningFields {
   readonly region: string;
@@ -23,6 +24,8 @@ export function signedSend({ region, credentials }: SigningFields): SendHttp {
   return async (address, request) => {
     const url = new URL(address);
     refuseElsewhere(url.hostname, region);
+    // The gateway hands the body on as a string in JSON.
+    refuseTooLarge(Buffer.byteLength(JSON.stringify(request.body ?? "")), request.method);
     const signed = await signer.sign({
       method: request.method,
       protocol: url.protocol,

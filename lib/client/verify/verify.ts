@@ -6,7 +6,7 @@
  * with a body of its own.
  */
 import type { AppendJson } from "../../api/append-wire.ts";
-import { ProblemError, RequestError } from "../client-errors.ts";
+import { GatewayError, ProblemError, RequestError } from "../client-errors.ts";
 import type { LogClient } from "../log-client.ts";
 import { OwnerClient } from "../owner-client.ts";
 import { readRange } from "../read-range.ts";
@@ -109,7 +109,7 @@ class Verification {
           await this.#soon(this.#readElsewhere(log, outcome.seqNum, body, home));
           break;
         }
-        if (outcome.code === "no_answer") home += 1;
+        if (isUnserved(outcome.code)) home += 1;
         await sleep(Math.max(waitMs, pauseMs * (0.5 + Math.random() / 2)), this.fields.signal);
         pauseMs = Math.min(PAUSE_MS_MAX, pauseMs * 2);
         if (outcome.kind === "unknown" && this.fields.plain) break;
@@ -179,11 +179,22 @@ async function outcomeOf(append: ReturnType<OwnerClient["append"]>): Promise<Ans
     return { outcome: { kind: "acknowledged", seqNum: start.seq_num, dlsn: start.dlsn }, waitMs: 0 };
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
-    const code = error instanceof ProblemError ? error.code : "no_answer";
     const kind = error.sideEffects === "none" ? "refused" : "unknown";
-    const waitMs = error instanceof ProblemError ? (error.retryAfterMs ?? 0) : 0;
-    return { outcome: { kind, code }, waitMs: Math.min(waitMs, PAUSE_MS_MAX) };
+    return {
+      outcome: { kind, code: codeOf(error) },
+      waitMs: Math.min(error.retryAfterMs ?? 0, PAUSE_MS_MAX),
+    };
   }
+}
+
+function codeOf(error: RequestError): string {
+  if (error instanceof ProblemError) return error.code;
+  return error instanceof GatewayError ? `gateway_${error.status}` : "no_answer";
+}
+
+/** No region answered, so another one may. */
+function isUnserved(code: string): boolean {
+  return code === "no_answer" || code.startsWith("gateway_");
 }
 
 async function regionsOf(clients: readonly LogClient[]): Promise<Map<string, LogClient>> {

@@ -1,16 +1,7 @@
 /** Which bookies hold a ledger: the question, apart from the policy that answers it. */
-import type { Age } from "../deadline.ts";
 import type { BookieId, LedgerId, Region } from "../ids.ts";
 import type { BookieAddress, BookieState, RegionState } from "../place.ts";
 import type { Fragment, Replication } from "../replication.ts";
-
-/** What operators say, as far as a process knows. */
-export interface TopologyStates {
-  readonly bookies: ReadonlyMap<BookieId, BookieState>;
-  readonly regions: ReadonlyMap<Region, RegionState>;
-  /** Counted from when the reading of it began. Absent: it is never old. */
-  readonly readAt?: Age;
-}
 
 export interface EnsembleRequest {
   readonly ledgerId: LedgerId;

@@ -27,10 +27,9 @@ import {
   regionKey,
 } from "../items.ts";
 import { limits } from "../limits.ts";
-import type { BookieAddress, BookieState, RegionState } from "../place.ts";
+import type { BookieAddress, BookieState, RegionState, TopologyStates } from "../place.ts";
 import type { MetadataStore, Topology, Trace, Versioned } from "../ports.ts";
 import { type UpdatePorts, updateItem } from "../update-item.ts";
-import type { TopologyStates } from "./placement.ts";
 
 interface Reading {
   readonly age: Age;

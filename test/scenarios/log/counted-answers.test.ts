@@ -42,6 +42,21 @@ test("OF2: a question that fails after an answer counts for none of those who wa
   expect(await failures()).toBeUndefined();
 });
 
+test("OF2: an append that its owner does not answer is no failure, and makes the region doubtful", async () => {
+  const { w, clock, calls, detector, failures } = await askedFromWest();
+  detector.noteAnswer(east);
+  w.faults.hold({ client: "Q", port: "region", call: "append" }, "before", limits.ownerFailuresMin);
+  const log = { name: logName("orders"), log: w.log, config: w.config };
+  const request = { log: log.name, records: [{ headers: [], body: Uint8Array.of(1) }] };
+  for (let time = 0; time < limits.ownerFailuresMin; time++) {
+    const deadline = { isOver: false, leftMs: limits.ownerWatchMs / 2 };
+    await expect(w.run(calls.forward(log, east, request, deadline))).rejects.toThrow();
+    expect(detector.wasHeard(east)).toBe(false);
+    await clock.advance(limits.ownerSilenceMs);
+  }
+  expect(await failures()).toBeUndefined();
+});
+
 test("OC1: a question that several logs' appends wait for fails once", async () => {
   const { w, clock, calls, other, failures } = await askedFromWest();
   w.faults.hold(question);

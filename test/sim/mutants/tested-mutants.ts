@@ -18,6 +18,21 @@ export const testedMutants: readonly TestedMutant[] = [
     },
   },
   {
+    name: "a-failed-append-is-a-failure",
+    breaks: "OF2: only a question that stayed without an answer is",
+    patches: [
+      {
+        in: "OwnerCalls.forward",
+        from: "this.detector.noteDoubt(owner)",
+        to: "await this.detector.countFailure(owner)",
+      },
+    ],
+    caughtBy: {
+      file: "test/scenarios/log/counted-answers.test.ts",
+      title: "OF2: an append that its owner does not answer is no failure, and makes the region doubtful",
+    },
+  },
+  {
     name: "the-check-overlooks-the-trim-point",
     breaks: "rule 25: not trimmed past this key",
     patches: [
