@@ -12,7 +12,7 @@ import {
   whereIsWhat,
 } from "./tidy/documents.ts";
 import { importDirections } from "./tidy/import-directions.ts";
-import { importCircles, upwardImports } from "./tidy/import-graph.ts";
+import { importCircles, smallFiles, upwardImports } from "./tidy/import-graph.ts";
 import { foreignDocuments, labelCitations } from "./tidy/labels.ts";
 import { needlessExports } from "./tidy/needless-exports.ts";
 import { paragraphLengths } from "./tidy/paragraphs.ts";
@@ -56,6 +56,7 @@ const rules: Readonly<Record<string, Rule>> = {
   "imports go from roots to surface and adapters, to formats, to the protocol": importDirections,
   "no circle of imports in lib, types included": importCircles,
   "the folders of the log import downward only": upwardImports,
+  "a small file serves more than one other": smallFiles,
   "lib/protocol sees no clock, chance, timer, host or locale": protocolPurity,
   "only lib/cli writes to the console": silentLibrary,
   "too late and too old are judged by Deadline and Age": (files) => clockReadings(files, readsClocks),

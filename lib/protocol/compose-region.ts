@@ -2,7 +2,7 @@
  * What the processes of a region are composed of: the one place that puts the parts of the protocol together.
  * A composition root hands over the ports of its world, and serves what comes back.
  */
-import { boundedMetadata } from "./bounded-metadata.ts";
+
 import { LogAppends } from "./log/log-appends.ts";
 import type { LogPorts, Settler } from "./log/log-ports.ts";
 import { LogReads } from "./log/log-reads.ts";
@@ -18,6 +18,7 @@ import { Registry } from "./placement/registry.ts";
 import type { Topology } from "./ports.ts";
 import { BookieHealths } from "./reads/bookie-health.ts";
 import { ReadPolicy } from "./reads/read-policy.ts";
+import { boundedMetadata } from "./update-item.ts";
 
 /** What only the world can give to a process of a region. `metadata` may hang: its calls are bounded here. */
 export interface ProcessWorld extends Omit<LogPorts, "topology" | "placement" | "reads" | "health"> {

@@ -1,17 +1,19 @@
 /**
- * The one read-change-write loop through which all metadata is changed.
+ * The one read-change-write loop through which all metadata is changed, and the bounds of its calls.
  *
  * UPD1 Each write is conditional on the version that the decision was made on.
  * UPD2 A write whose reply was lost is re-read before anything else. A token of ours in the item says that it
  *      was ours; a foreign one means that the decision is made again on what is there now.
  * UPD3 `decide` is pure: it may be asked any number of times, always on a value just read consistently.
  */
+import type { Clock } from "./clock.ts";
 import { notReady, sideEffectsOf, unavailable } from "./errors.ts";
 import { newWriteToken, type WriteToken } from "./ids.ts";
 import type { Item, ItemKey } from "./items.ts";
 import { limits } from "./limits.ts";
 import type { Consistency, MetadataStore, Versioned } from "./ports.ts";
 import type { Random } from "./random.ts";
+import { within } from "./waiting.ts";
 
 export type Decision = { readonly kind: "write"; readonly item: Item } | { readonly kind: "keep" };
 
@@ -139,4 +141,27 @@ async function write(
     if (sideEffectsOf(error) === "none") sent.delete(token);
     return undefined;
   }
+}
+
+/**
+ * A metadata store whose calls end: each waits a stated time, and reads, which change nothing, are tried
+ * twice. A write is sent once; its caller reads before it writes again (UPD2).
+ */
+export function boundedMetadata(store: MetadataStore, clock: Clock): MetadataStore {
+  const once = <T>(what: string, call: () => Promise<T>) =>
+    within(clock, limits.metadataCallTimeoutMs, what, call);
+  const twice = async <T>(what: string, call: () => Promise<T>): Promise<T> => {
+    try {
+      return await once(what, call);
+    } catch {
+      return await once(what, call);
+    }
+  };
+  return {
+    get: (key, consistency) => twice("metadata get", () => store.get(key, consistency)),
+    query: (query, consistency) => twice("metadata query", () => store.query(query, consistency)),
+    write: (key, expected, item, token) =>
+      once("metadata write", () => store.write(key, expected, item, token)),
+    remove: (key, expected) => once("metadata remove", () => store.remove(key, expected)),
+  };
 }

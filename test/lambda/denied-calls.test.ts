@@ -33,7 +33,7 @@ function readSlot({ ports }: ReturnType<typeof worldOver>["world"]) {
   return ports.bookies.bookie(bookieId("us-east-1.b1~s1")).read(ledgerId(1), entryId(0));
 }
 
-test.each(calls)("L2: a call %s that is denied", async (_, call) => {
+test.each(calls)("LC2: a call %s that is denied", async (_, call) => {
   const { world, logged, counted } = worldOver(403, "AccessDeniedException");
   await expect(call(world)).rejects.toThrow("may not make the call");
   expect(counted.mock.calls).toEqual([["callsDenied"]]);

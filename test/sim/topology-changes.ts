@@ -2,11 +2,12 @@
  * What operators do while everything runs: bookies and regions are added, drained, said to be lost, and taken
  * back, through the shipped registry and over the network. An operator tries until it is done.
  */
-import { boundedMetadata } from "../../lib/protocol/bounded-metadata.ts";
+
 import { region } from "../../lib/protocol/ids.ts";
 import type { BookieState, RegionState } from "../../lib/protocol/place.ts";
 import { registerBookie, setBookieState, setRegionState } from "../../lib/protocol/placement/registry.ts";
 import type { UpdatePorts } from "../../lib/protocol/update-item.ts";
+import { boundedMetadata } from "../../lib/protocol/update-item.ts";
 import { pause } from "../../lib/protocol/waiting.ts";
 import type { StateFault, TopologyChangeKind } from "./faults.ts";
 import type { World } from "./world.ts";

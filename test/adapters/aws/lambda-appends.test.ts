@@ -151,7 +151,7 @@ describe("calls of another region's append function", () => {
   });
 });
 
-describe("F5, LC2: what Lambda says in the function's place", () => {
+describe("APR5, LC2: what Lambda says in the function's place", () => {
   const calls: readonly ((appends: LambdaAppends) => Promise<unknown>)[] = [
     (appends) => appends.append(WEST, request),
     (appends) => appends.canOwn(WEST, logIncarnation("l1")),
@@ -198,7 +198,7 @@ describe("F5, LC2: what Lambda says in the function's place", () => {
   });
 });
 
-describe("what a region says of itself (OF1, F2)", () => {
+describe("what a region says of itself (OF1, APR2)", () => {
   it("a question is waited for longer than its asker waits: a late answer is a sign of life", async () => {
     const waits: unknown[] = [];
     const client = lambdaClient(WEST, FORWARD_WAITS, new ScriptedService(inOrder(json({}))).config);

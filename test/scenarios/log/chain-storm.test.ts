@@ -4,12 +4,12 @@
  */
 
 import { expect, test } from "vitest";
-import { boundedMetadata } from "../../../lib/protocol/bounded-metadata.ts";
 import { FencelineError } from "../../../lib/protocol/errors.ts";
 import { type LedgerId, seqNum } from "../../../lib/protocol/ids.ts";
 import { collectUnnamed } from "../../../lib/protocol/log/upkeep/audit-ledger.ts";
 import { auditSegments } from "../../../lib/protocol/log/upkeep/audit-segments.ts";
 import type { MetadataStore } from "../../../lib/protocol/ports.ts";
+import { boundedMetadata } from "../../../lib/protocol/update-item.ts";
 import { EXHAUSTIVE } from "../../cpu-bound.ts";
 import { LOG, type LogClient, LogWorld } from "./log-world.ts";
 import { AnyOldState } from "./metadata-tricks.ts";

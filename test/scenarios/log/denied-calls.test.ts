@@ -35,7 +35,7 @@ const outcome = (w: LogWorld, call: Promise<unknown>) =>
   );
 
 test.each([undefined, "canOwn", "append"])(
-  "F5: denied (%s), however often and long: told at once, and the owner keeps its log",
+  "APR5: denied (%s), however often and long: told at once, and the owner keeps its log",
   async (call) => {
     const { w, p, q, state } = await deniedInWest(call);
     for (let time = 0; time < 3 * limits.ownerFailuresMin; time++) {
@@ -58,7 +58,7 @@ test.each([undefined, "canOwn", "append"])(
   },
 );
 
-test("F5: questions that are denied while an append is under way say nothing: its answer is waited for", async () => {
+test("APR5: questions that are denied while an append is under way say nothing: its answer counts", async () => {
   const { w, q, state } = await deniedInWest("canOwn");
   state.isDenied = false;
   expect(await q.append("b")).toEqual(["at 1"]);
@@ -76,7 +76,7 @@ test("F5: questions that are denied while an append is under way say nothing: it
   expect(await owners(w)).toEqual(["east"]);
 });
 
-test("F5: an owner that may not be asked to settle is left alone: its ledger stays open", async () => {
+test("APR5: an owner that may not be asked to settle is left alone: its ledger stays open", async () => {
   const { w, p, q } = await deniedInWest();
   expect(await outcome(w, q.appends.settle(LOG))).toBeInstanceOf(CallDenied);
   expect(await w.ledgerState((await w.chain())[0])).toBe("OPEN");
@@ -84,14 +84,14 @@ test("F5: an owner that may not be asked to settle is left alone: its ledger sta
   expect(Object.keys(await w.chain())).toEqual(["0"]);
 });
 
-test("F5: a transfer that would have to ask is refused, and moves nothing", async () => {
+test("APR5: a transfer that would have to ask is refused, and moves nothing", async () => {
   const { w, q } = await deniedInWest();
   expect(await outcome(w, q.appends.transferOwner(LOG, region("west")))).toBeInstanceOf(CallDenied);
   expect(await owners(w)).toEqual(["east"]);
 });
 
 test.each(["west", "north"])(
-  "F4, F5: a draining region that may not call %s leaves its log to another one",
+  "APR4, APR5: a draining region that may not call %s leaves its log to another one",
   async (target) => {
     const w = await LogWorld.make({ leases: true, forwarding: true });
     const p = w.client("P", "east");
@@ -108,7 +108,7 @@ test.each(["west", "north"])(
   },
 );
 
-test("F5: denied late, when nobody waits for that question any more: the owner keeps its log", async () => {
+test("APR5: denied late, when nobody waits for that question any more: the owner keeps its log", async () => {
   const { w, state } = await deniedInWest();
   state.isDenied = false;
   w.faults.at({ port: "region", target: "east" }, "before", Number.POSITIVE_INFINITY, async () => {

@@ -33,7 +33,7 @@ async function recordedAndForgotten(w: LogWorld, p: LogClient) {
   await p.release();
 }
 
-test("P3: frozen in a look at the owner's silence, it is forwarded no more", async () => {
+test("DL3: frozen in a look at the owner's silence, it is forwarded no more", async () => {
   const { w, p, q } = await forwarding();
   w.faults.fail({ client: "Q", port: "region", call: "canOwn" }, "before", 1);
   const failing = { log: LOG, records: [recordOf("lost")], timeoutMs: limits.ownerRetryPauseMs };
@@ -48,7 +48,7 @@ test("P3: frozen in a look at the owner's silence, it is forwarded no more", asy
   expect(await w.client("T", "north").read(0)).toEqual(["a", "b", "k", "other"]);
 });
 
-test("P3: frozen while the owner answers that it cannot own, it takes nothing over", async () => {
+test("DL3: frozen while the owner answers that it cannot own, it takes nothing over", async () => {
   const { w, p, q } = await forwarding();
   expect(await q.append("c")).toEqual(["at 2"]); // heard a moment ago
   await p.release();
@@ -67,7 +67,7 @@ test("P3: frozen while the owner answers that it cannot own, it takes nothing ov
 describe.each([
   ["the owner's region", "east"],
   ["another region", "west"],
-])("P3: frozen in %s", (_, where) => {
+])("DL3: frozen in %s", (_, where) => {
   test.each(freezes)(
     "%s any call (its clocks %s): the record is in the log once",
     EXHAUSTIVE,

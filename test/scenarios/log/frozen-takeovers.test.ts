@@ -26,7 +26,7 @@ const owners = async (w: LogWorld) =>
   (await w.run(w.client("T", "north").reads.segments(LOG))).map(({ ownerRegion }) => ownerRegion);
 
 test.each(freezes)(
-  "F3: frozen %s any call of a takeover (its clocks %s), it takes nothing from an owner that goes on",
+  "APR3: frozen %s any call of a takeover (its clocks %s), it takes nothing from an owner that goes on",
   EXHAUSTIVE,
   async (moment, passes) => {
     let tookOver = false;

@@ -62,7 +62,7 @@ describe.each(["before", "after"] as const)("frozen %s any call", (moment) => {
 });
 
 test.each(freezes)(
-  "K3: P freezes %s a call of its draining region's way out (its clocks %s), open again when it thaws: the log stays",
+  "OT3: P freezes %s a call of its draining region's exit (its clocks %s), open again when it thaws: the log stays",
   EXHAUSTIVE,
   async (moment, passes) => {
     for (let at = 0; ; at++) {

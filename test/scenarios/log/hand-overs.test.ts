@@ -1,4 +1,4 @@
-/** Stories of what goes on in the owner's process while it hands a log over (K2). */
+/** Stories of what goes on in the owner's process while it hands a log over (OT2). */
 import { expect, test } from "vitest";
 import { region } from "../../../lib/protocol/ids.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
@@ -31,7 +31,7 @@ const touched = (w: LogWorld, since: number) =>
 const LONG_MS = limits.leaseWaitMs + 1_000;
 expect(LONG_MS).toBeLessThan(ownerLimits.transferTimeoutMs / 2);
 
-test("K2: appends wait while their log is handed over, ask for no pen, and follow it", async () => {
+test("OT2: appends wait while their log is handed over, ask for no pen, and follow it", async () => {
   const { w, p, q, moving, elected } = await handingOver();
   const before = w.faults.log.length;
   const waiting = p.sending("b", "c");
@@ -45,7 +45,7 @@ test("K2: appends wait while their log is handed over, ask for no pen, and follo
   expect(await owners(w)).toEqual(["east", "west"]);
 });
 
-test("K2: a hand-over waits for the one before it; no append slips through between them", async () => {
+test("OT2: a hand-over waits for the one before it; no append slips through between them", async () => {
   const { w, p, moving, elected } = await handingOver();
   const second = p.appends.transferOwner(LOG, region("north"));
   await w.world.clock.advance(100);
@@ -60,7 +60,7 @@ test("K2: a hand-over waits for the one before it; no append slips through betwe
   expect(await owners(w)).toEqual(["east", "west", "north"]);
 });
 
-test("K2: a busy owner comes to an end with what it has, and hands the log over", async () => {
+test("OT2: a busy owner comes to an end with what it has, and hands the log over", async () => {
   const w = await LogWorld.make({ leases: true, forwarding: true });
   const p = w.client("P", "east");
   w.client("Q", "west");

@@ -9,7 +9,7 @@ const world = () => LogWorld.make({ leases: true });
 const recoveries = (w: LogWorld) =>
   w.world.trace.filter((event) => event.event === "recovery-started").length;
 
-test("N5: a holder that finds its pen gone sends nothing more in that tenure", async () => {
+test("LW5: a holder that finds its pen gone sends nothing more in that tenure", async () => {
   const w = await world();
   const [p, q] = [w.client("P"), w.client("Q")];
   expect(await p.append("a")).toEqual(["at 0"]);

@@ -69,7 +69,7 @@ test("a hand-over that takes longer than the caller waits: an answer in time, wi
   expect(await w.client("T", "north").read(0)).toEqual(["a"]);
 });
 
-test("F2: what may have been delivered before metadata hung is unknown, and said in time", async () => {
+test("APR2: what may have been delivered before metadata hung is unknown, and said in time", async () => {
   const { w, q } = await ownedByEast();
   await q.append("b");
   w.faults.at({ client: "Q", port: "region", call: "append" }, "after", 1, () => {
@@ -81,7 +81,7 @@ test("F2: what may have been delivered before metadata hung is unknown, and said
   expect(tookMs).toBeLessThanOrEqual(PATIENCE_MS);
 });
 
-test("F2: a failure that the lease table does not take down keeps nobody beyond their time", async () => {
+test("APR2: a failure that the lease table does not take down keeps nobody beyond their time", async () => {
   const { w, q } = await ownedByEast();
   await q.append("b");
   w.faults.at({ client: "Q", port: "region", call: "append" }, "before", 1, () => {
@@ -93,7 +93,7 @@ test("F2: a failure that the lease table does not take down keeps nobody beyond 
   expect(tookMs).toBeLessThanOrEqual(PATIENCE_MS);
 });
 
-test("A2: sent, found not recorded and out of time before its next turn: without effect, and that is true", async () => {
+test("PA2: sent, found not recorded and out of time before its next turn: truly without effect", async () => {
   const { w, p, q } = await ownedByEast();
   // Its entry reaches nobody; the west takes over meanwhile, so the east learns that it is not recorded.
   w.faults.hold({ client: "P", port: "bookie", call: "add" });

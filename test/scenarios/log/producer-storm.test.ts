@@ -6,9 +6,9 @@
 
 import { expect, test } from "vitest";
 import { keySender } from "../../../lib/api/append-sender.ts";
-import { boundedMetadata } from "../../../lib/protocol/bounded-metadata.ts";
 import { FencelineError } from "../../../lib/protocol/errors.ts";
 import type { MetadataStore } from "../../../lib/protocol/ports.ts";
+import { boundedMetadata } from "../../../lib/protocol/update-item.ts";
 import { EXHAUSTIVE } from "../../cpu-bound.ts";
 import { LOG, type LogClient, LogWorld, recordOf } from "./log-world.ts";
 import { AnyOldState } from "./metadata-tricks.ts";

@@ -100,7 +100,7 @@ describe("a sealed log", () => {
     }
   });
 
-  test("F2: settles the doubt of a forwarded append whose batch it rules out, and no other", async () => {
+  test("APR2: settles the doubt of a forwarded append whose batch it rules out, and no other", async () => {
     for (const [moment, seq, expected] of [
       ["before", 2, { code: "log_sealed", sideEffects: "none" }],
       ["after", 2, { start: { seqNum: 4 }, duplicate: true }],

@@ -1,7 +1,7 @@
 /** Writers and readers of one log in three regions, in bad weather. `STORM_SEEDS=300` runs more of it. */
 import { expect, test } from "vitest";
-import { boundedMetadata } from "../../../lib/protocol/bounded-metadata.ts";
 import type { MetadataStore } from "../../../lib/protocol/ports.ts";
+import { boundedMetadata } from "../../../lib/protocol/update-item.ts";
 import { EXHAUSTIVE } from "../../cpu-bound.ts";
 import { LogWorld } from "./log-world.ts";
 import { AnyOldState } from "./metadata-tricks.ts";

@@ -1,6 +1,6 @@
 /**
  * What a finished transfer says is true: the region that was asked for owned the log, by the segment that the
- * answer names, at some moment between request and answer (K1).
+ * answer names, at some moment between request and answer (OT1).
  */
 import type { Operation } from "../history.ts";
 import { OwnedTimes } from "../owned-times.ts";

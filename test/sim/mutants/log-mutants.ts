@@ -127,7 +127,7 @@ const next = await firstAtOrAbove(this.ports.metadata, this.log.log, beyond, thi
   },
   {
     name: "an-append-in-doubt-is-sent-again",
-    breaks: "N2, rule 8: an append in doubt is not sent again",
+    breaks: "LW2, rule 8: an append in doubt is not sent again",
     patches: [
       {
         in: "decideAppends",
@@ -139,13 +139,13 @@ const next = await firstAtOrAbove(this.ports.metadata, this.log.log, beyond, thi
   },
   {
     name: "an-undecided-append-counts-as-not-recorded",
-    breaks: "N2, rule 8: only a closed ledger says so",
+    breaks: "LW2, rule 8: only a closed ledger says so",
     patches: [{ in: "verdictsOn", from: `{ kind: "unknown", cause: error }`, to: "NEVER_SENT" }],
     profiles: ["region-loss", "storm", "lossy", "combined"],
   },
   {
     name: "mismatch-by-a-superseded-writer",
-    breaks: "N4: only who still owns the tail says what it is",
+    breaks: "LW4: only who still owns the tail says what it is",
     patches: [
       {
         in: "whySuperseded",
@@ -157,7 +157,7 @@ const next = await firstAtOrAbove(this.ports.metadata, this.log.log, beyond, thi
   },
   {
     name: "mismatch-before-its-turn",
-    breaks: "B3: a mismatch is answered after the appends before it",
+    breaks: "ASG1: a mismatch is answered after the appends before it",
     patches: [
       {
         in: "ActiveSegment.offer",
@@ -175,7 +175,7 @@ this.#send(placed);`,
   },
   {
     name: "a-gap-by-a-superseded-writer",
-    breaks: "N4: only who still owns the tail says that a batch is missing",
+    breaks: "LW4: only who still owns the tail says that a batch is missing",
     patches: [
       {
         in: "judgeRefusal",

@@ -6,7 +6,7 @@ const OWNERS = ["owners", "hand-off"];
 export const ownerMutants: readonly Mutant[] = [
   {
     name: "a-forwarded-append-is-forwarded-again",
-    breaks: "F1",
+    breaks: "APR1",
     patches: [
       { in: "AppendRouter.#there", from: `if (request.route === "refuse") return undefined;`, to: "" },
       {

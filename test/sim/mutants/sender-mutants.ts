@@ -25,7 +25,7 @@ if (matchSeqNum !== undefined && matchSeqNum !== next) {
     breaks: "JA2: a batch whose condition failed uses up no seq and no key",
     patches: [
       {
-        in: "AppendPlaces.place",
+        in: "AppendSequencer.place",
         from: `if (refusal !== undefined) placed.push({ kind: "refused", append, refusal });
 else this.#add(group, append);`,
         to: `if (refusal !== undefined) {
@@ -49,7 +49,7 @@ else this.#add(group, append);`,
     patches: [
       {
         in: "SealedRefusals.#refuseRepetition",
-        from: "judgeAppend(this.log.name, this.#producers, append, tail)",
+        from: "judgeAppend(this.log.name, this.#producers, append.batch, tail)",
         to: "judgeAppend(this.log.name, new ProducerTable(), append, tail)",
         uses: ["ProducerTable"],
       },

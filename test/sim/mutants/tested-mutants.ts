@@ -173,7 +173,7 @@ export const testedMutants: readonly TestedMutant[] = [
 export const uncaughtMutants: readonly WrongVersion[] = [
   {
     name: "what-starts-again-goes-behind-the-waiting",
-    breaks: "A2: appends that start again stand in front of those that came later",
+    breaks: "PA4: appends that start again stand in front of those that came later",
     patches: [
       { in: "AppendQueue.restart", from: "[...again, ...this.#waiting]", to: "[...this.#waiting, ...again]" },
     ],

@@ -7,7 +7,7 @@ const AUDITS = ["audits"];
 export const upkeepMutants: readonly Mutant[] = [
   {
     name: "a-transfer-is-answered-before-it-is-done",
-    breaks: "K1: what ends a transfer is the last segment",
+    breaks: "OT1: what ends a transfer is the last segment",
     patches: [
       {
         in: "OwnerTransfer.transfer",
@@ -21,13 +21,13 @@ return { owner: to, epoch: (now.epoch ?? 0) + 1 } as never;`,
   },
   {
     name: "appends-go-on-during-a-hand-over",
-    breaks: "K2: a busy owner's hand-over ends",
+    breaks: "OT2: a busy owner's hand-over ends",
     patches: [{ in: "AppendRouter.#own", from: "writer.isLeaving", to: "log === null" }],
     profiles: TRANSFERS,
   },
   {
     name: "the-pen-goes-before-the-election",
-    breaks: "H1: the leaver keeps its region's pen until the election is over",
+    breaks: "OT4: the leaver keeps its region's pen until the election is over",
     patches: [
       {
         in: "handOver",
@@ -42,7 +42,7 @@ return await elect();`,
   },
   {
     name: "a-permit-does-not-grow-old",
-    breaks: "F3: what allowed a takeover before a freeze allows nothing after it",
+    breaks: "APR3: what allowed a takeover before a freeze allows nothing after it",
     patches: [
       {
         in: "otherOwner",
@@ -51,7 +51,7 @@ return await elect();`,
       },
       {
         in: "AppendQueue.permit",
-        from: "permit?.deadline.isOver === false",
+        from: "batch.permit?.deadline.isOver === false",
         to: "permit !== undefined",
       },
       {
@@ -69,7 +69,7 @@ return await elect();`,
   },
   {
     name: "a-draining-region-keeps-its-logs",
-    breaks: "F4: a region that is draining hands its logs over",
+    breaks: "APR4: a region that is draining hands its logs over",
     patches: [
       {
         in: "AppendRouter.#own",

@@ -1,31 +1,32 @@
 /**
  * The open segment of one writer: sends appends in order, many at a time, several to an entry.
  *
- * B1, B2, B3, B5: place-appends.ts.
- * B3 A refusal is told only when everything before the append's place is acknowledged: until then a failure
- *    could make its condition true after all, and a duplicate's original is not yet in the log.
- * B4 After the first failure nothing more is sent here. What was in flight is left, in order, to be decided.
+ * ASG1 A refusal is told only when everything before the append's place is acknowledged: until then a
+ *      failure could make its condition true after all, and a duplicate's original is not yet in the log.
+ * ASG2 After the first failure nothing more is sent here. What was in flight is left, in order, to be
+ *      decided.
  */
-import { assert } from "../../assert.ts";
-import type { FencelineError } from "../../errors.ts";
+import { assert, present } from "../../assert.ts";
+import { FencelineError } from "../../errors.ts";
 import { NO_ENTRY, nextEntry, type Region, type SeqNum } from "../../ids.ts";
 import type { LedgerTail } from "../../lease.ts";
+import { decideEntries, type EntryVerdict } from "../../ledger/decide-entries.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import type { WriterStart } from "../../ledger/ledger-writer.ts";
 import { LedgerWriter } from "../../ledger/ledger-writer.ts";
 import type { AddedEntry } from "../../ledger/pending-adds.ts";
 import { limits } from "../../limits.ts";
-import type { Signal } from "../../waiting.ts";
+import { backoff, type Signal } from "../../waiting.ts";
 import type { LogIdentity } from "../log-identity.ts";
 import type { LeftSegment, OpenedSegment } from "../opening/start-segment.ts";
 import { appendLimits } from "../records/append-limits.ts";
 import { unknownOutcome } from "./append-errors.ts";
 import type { PendingAppend } from "./pending-appends.ts";
-import { AppendPlaces, type Placed, type RefusedAppend, type SentEntry } from "./place-appends.ts";
+import { AppendSequencer, type Placed, type RefusedAppend, type SentEntry } from "./place-appends.ts";
 
 export class ActiveSegment {
   readonly writer: LedgerWriter;
-  readonly #places: AppendPlaces;
+  readonly #sequencer: AppendSequencer;
   #acknowledged: SeqNum;
   #inFlight: Placed[] = [];
   /** Refused, with everything before their places acknowledged. */
@@ -44,12 +45,10 @@ export class ActiveSegment {
   ) {
     this.writer = new LedgerWriter(ports, opened.ledger, start);
     const nextSeqNum = opened.tail?.nextSeqNum ?? opened.first;
-    this.#places = new AppendPlaces(ports.clock, log.name, {
-      segment: opened.item.number,
-      nextEntry: nextEntry(start.lastAddConfirmed),
-      nextSeqNum,
+    this.#sequencer = new AppendSequencer(ports.clock, log.name, opened.item.number, opened.producers, {
+      entry: nextEntry(start.lastAddConfirmed),
+      seqNum: nextSeqNum,
       lastTimestampMs: opened.lastTimestampMs,
-      producers: opened.producers,
       producersAt: opened.tail?.producersAt,
     });
     this.#acknowledged = nextSeqNum;
@@ -92,15 +91,15 @@ export class ActiveSegment {
 
   /** Sends the appends, which together fit one entry, or puts them in line to be refused. */
   offer(appends: readonly PendingAppend[]): void {
-    assert(this.#failure === undefined, "B4: nothing is sent after a failure");
-    for (const placed of this.#places.place(appends)) {
+    assert(this.#failure === undefined, "ASG2: nothing is sent after a failure");
+    for (const placed of this.#sequencer.place(appends)) {
       this.#inFlight.push(placed);
       if (placed.kind === "sent") this.#send(placed);
     }
     this.#passRefused();
   }
 
-  /** The refused appends whose turn has come (B3), each once. */
+  /** The refused appends whose turn has come (ASG1), each once. */
   takeRefused(): readonly RefusedAppend[] {
     return this.#refused.splice(0);
   }
@@ -130,14 +129,15 @@ export class ActiveSegment {
   leave(): LeftSegment | undefined {
     if (this.#failure !== undefined || this.#inFlight.length > 0 || !this.writer.isClean) return undefined;
     const { ledger, lastAddConfirmed, length } = this.writer;
+    const { seqNum: nextSeqNum, lastTimestampMs, producersAt } = this.#sequencer.next;
     const tail: LedgerTail = {
       ledgerId: ledger.item.ledgerId,
       ledgerVersion: ledger.version,
       lastAddConfirmed,
-      nextSeqNum: this.#places.nextSeqNum,
-      lastTimestampMs: this.#places.lastTimestampMs,
+      nextSeqNum,
+      lastTimestampMs,
       ledgerBytes: length,
-      ...(this.#places.producersAt === undefined ? {} : { producersAt: this.#places.producersAt }),
+      ...(producersAt === undefined ? {} : { producersAt }),
     };
     return { ...this.opened, ledger, tail };
   }
@@ -161,8 +161,8 @@ export class ActiveSegment {
 
   #send(entry: SentEntry): void {
     this.#unanswered += 1;
-    for (const batch of entry.batches) {
-      batch.append.sent(() => unknownOutcome(this.log.name, batch, this.#failure));
+    for (const { append, start } of entry.batches) {
+      append.sent(() => unknownOutcome(this.log.name, { batch: append.batch, start }, this.#failure));
     }
     const answered = () => {
       this.#unanswered -= 1;
@@ -185,6 +185,73 @@ export class ActiveSegment {
     this.#inFlight.shift();
     this.acknowledge(sent, regions);
     this.#passRefused();
+  }
+}
+
+/**
+ * What a failed segment leaves behind: recovery says of each append in flight whether it is recorded.
+ * Recorded ones are acknowledged, those that are certainly not recorded are returned, in order, for the next
+ * segment, and of the others the answer is that their outcome is unknown (rule 8).
+ */
+export async function decideAppends(
+  ports: LedgerPorts,
+  log: LogIdentity,
+  segment: ActiveSegment,
+): Promise<readonly PendingAppend[]> {
+  const left = segment.takeUnacknowledged();
+  const { lastAddPushed } = segment.writer;
+  const inDoubt = left.filter((one): one is SentEntry => one.kind === "sent" && one.entryId <= lastAddPushed);
+  const verdicts = await verdictsOn(ports, segment, inDoubt);
+  const notRecorded: PendingAppend[] = [];
+  for (const one of left) {
+    if (one.kind === "refused") {
+      notRecorded.push(one.append);
+      continue;
+    }
+    const isInDoubt = one.entryId <= lastAddPushed;
+    const verdict = isInDoubt ? present(verdicts.get(one), "every entry in doubt is decided") : NEVER_SENT;
+    if (verdict.kind === "recorded") segment.acknowledge(one, verdict.regions);
+    else if (verdict.kind === "not-recorded") notRecorded.push(...notRecordedOf(one));
+    else {
+      const { cause } = verdict;
+      for (const { append, start } of one.batches) {
+        append.fail(unknownOutcome(log.name, { batch: append.batch, start }, cause));
+      }
+    }
+  }
+  return notRecorded;
+}
+
+function notRecordedOf({ batches }: SentEntry): readonly PendingAppend[] {
+  return batches.map(({ append }) => {
+    append.notRecorded();
+    return append;
+  });
+}
+
+type Verdict = EntryVerdict | { readonly kind: "unknown"; readonly cause: FencelineError };
+
+const NEVER_SENT: Verdict = { kind: "not-recorded" };
+
+async function verdictsOn(
+  ports: LedgerPorts,
+  segment: ActiveSegment,
+  inDoubt: readonly SentEntry[],
+): Promise<ReadonlyMap<SentEntry, Verdict>> {
+  if (inDoubt.length === 0) return new Map();
+  const { ledgerId } = segment.opened.ledger.item;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const verdicts = await decideEntries(ports, ledgerId, segment.writer.tenure, inDoubt);
+      return new Map(inDoubt.map((sent, index) => [sent, present(verdicts[index], "a verdict for each")]));
+    } catch (error) {
+      if (!(error instanceof FencelineError)) throw error;
+      const nobodyWaits = inDoubt.every((sent) => sent.batches.every(({ append }) => append.isAnswered));
+      if (!error.retryable || nobodyWaits || attempt >= limits.decideAttempts) {
+        return new Map(inDoubt.map((sent) => [sent, { kind: "unknown", cause: error }]));
+      }
+    }
+    await backoff(ports, attempt);
   }
 }
 

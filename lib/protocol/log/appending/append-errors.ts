@@ -1,5 +1,5 @@
-/** What an append is told when it could not be acknowledged. */
-import { FencelineError, withSideEffects } from "../../errors.ts";
+/** The errors of an append that could not be acknowledged. */
+import { FencelineError, notReady, withSideEffects } from "../../errors.ts";
 import type { Region, SeqNum } from "../../ids.ts";
 import type { AppendRequest } from "../operations.ts";
 import { appendLimits } from "../records/append-limits.ts";
@@ -15,26 +15,26 @@ export function withoutEffect(cause: FencelineError): FencelineError {
 
 interface Unanswered {
   readonly records: readonly unknown[];
-  readonly sender: unknown;
+  readonly sender?: unknown;
 }
 
 /** It may be recorded. Names the regions that answered, as far as the cause knows. */
 export function unknownOutcome(
   logName: string,
-  { append, start }: { readonly append: Unanswered; readonly start: RecordPosition },
+  { batch, start }: { readonly batch: Unanswered; readonly start: RecordPosition },
   cause: FencelineError | undefined,
 ): FencelineError {
   const repeated =
-    append.sender === undefined
+    batch.sender === undefined
       ? `match_seq_num ${start.seqNum}, so that one of the two counts at most`
       : SAME_SENDER;
   const regions = Object.entries(cause?.details ?? {}).filter(([name]) => name.endsWith("_regions"));
   return new FencelineError("unknown_outcome", {
     message:
-      `log ${logName}: whether the batch of ${append.records.length} records meant for seq_num ` +
+      `log ${logName}: whether the batch of ${batch.records.length} records meant for seq_num ` +
       `${start.seqNum} is recorded is not known (${cause?.message ?? "no answer in time"}), and it may be ` +
       `recorded there later, but nowhere else: append it again with ${repeated}, or ` +
-      `read from there on until something is there${append.sender === undefined ? `; ${NOBODY_KNOWS}` : ""}`,
+      `read from there on until something is there${batch.sender === undefined ? `; ${NOBODY_KNOWS}` : ""}`,
     sideEffects: "possible",
     details: { start_seq_num: start.seqNum, ...Object.fromEntries(regions) },
     ...(cause === undefined ? {} : { cause }),
@@ -42,21 +42,13 @@ export function unknownOutcome(
 }
 
 export function tooManyRestarts(logName: string, restarts: number): FencelineError {
-  return new FencelineError("not_ready", {
-    message:
-      `log ${logName}: other writers took the log over ${restarts} times before this append was recorded; ` +
-      "it is not recorded; try again",
-    sideEffects: "none",
-    details: { phase: "recovering" },
-  });
+  const story = `other writers took the log over ${restarts} times before this append was recorded`;
+  return notReady(`log ${logName}: ${story}; it is not recorded; try again`, "recovering");
 }
 
 export function ownerSilent(logName: string, owner: Region): FencelineError {
-  return new FencelineError("not_ready", {
-    message: `log ${logName}: its owner, region ${owner}, could not be reached; nothing was sent; try again`,
-    sideEffects: "none",
-    details: { phase: "forwarding", owner },
-  });
+  const story = `its owner, region ${owner}, could not be reached; nothing was sent; try again`;
+  return notReady(`log ${logName}: ${story}`, "forwarding", { details: { owner } });
 }
 
 /**

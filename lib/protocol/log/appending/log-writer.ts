@@ -37,14 +37,12 @@ import {
 } from "../opening/open-segment.ts";
 import type { OpenedSegment } from "../opening/start-segment.ts";
 import type { AppendRequest } from "../operations.ts";
-import { ActiveSegment } from "./active-segment.ts";
+import { ActiveSegment, decideAppends } from "./active-segment.ts";
 import { batchSender, checkAppend } from "./append-checks.ts";
 import { withoutEffect } from "./append-errors.ts";
-import { decideAppends } from "./decide-appends.ts";
-import { judgeRefusal } from "./judge-refusal.ts";
 import { AppendQueue, appendDeadline, PendingAppend } from "./pending-appends.ts";
 import type { RefusedAppend } from "./place-appends.ts";
-import { SealedRefusals } from "./refuse-waiting.ts";
+import { judgeRefusal, SealedRefusals } from "./refusals.ts";
 
 /** `avoid`: bookies that failed the last segment. */
 type WriterState =

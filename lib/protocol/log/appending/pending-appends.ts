@@ -11,10 +11,11 @@
  *     were sent before may still be recorded, as that answer says. This holds also where no timer fired: the
  *     process was frozen, and meanwhile the log may have forgotten that another attempt is recorded.
  * PA3 The queue is bounded: an append that does not fit is refused at once.
+ * PA4 An append that starts again stands in front of those that came later.
  */
 import type { Clock, Timer } from "../../clock.ts";
 import { Deadline } from "../../deadline.ts";
-import { FencelineError } from "../../errors.ts";
+import { FencelineError, notReady } from "../../errors.ts";
 import type { SeqNum } from "../../ids.ts";
 import { limits } from "../../limits.ts";
 import { type AppendAnswer, failed } from "../log-ports.ts";
@@ -31,24 +32,20 @@ export function appendDeadline(
   logName: string,
   timeoutMs: number = limits.appendDeadlineMs,
 ): Deadline {
-  return new Deadline(
-    clock,
-    Math.min(timeoutMs, limits.appendDeadlineMs),
-    (givenMs) =>
-      new FencelineError("not_ready", {
-        message:
-          `log ${logName}: metadata, the lease table or the owner did not answer in time for this ` +
-          `append to be sent within ${givenMs} ms; nothing of it was sent; try again`,
-        sideEffects: "none",
-        details: { phase: "asking" },
-      }),
-  );
+  const late = (givenMs: number) =>
+    notReady(
+      `log ${logName}: metadata, the lease table or the owner did not answer in time for this ` +
+        `append to be sent within ${givenMs} ms; nothing of it was sent; try again`,
+      "asking",
+    );
+  return new Deadline(clock, Math.min(timeoutMs, limits.appendDeadlineMs), late);
 }
 
-interface PendingAppendFields {
+/** What is to be appended. */
+export interface AppendBatch {
   /** None: a control entry (rule 14). */
   readonly records: readonly RecordInput[];
-  readonly matchSeqNum?: SeqNum;
+  readonly matchSeqNum?: SeqNum | undefined;
   readonly sender?: BatchSender | undefined;
   /** Metered bytes of the records. */
   readonly bytes: number;
@@ -57,11 +54,6 @@ interface PendingAppendFields {
 }
 
 export class PendingAppend {
-  readonly records: readonly RecordInput[];
-  readonly matchSeqNum: SeqNum | undefined;
-  readonly sender: BatchSender | undefined;
-  readonly bytes: number;
-  readonly permit: TakeoverPermit | undefined;
   /** Never rejects. */
   readonly outcome: Promise<AppendAnswer>;
   /** Times that it was sent, found not recorded, and put back. */
@@ -74,13 +66,8 @@ export class PendingAppend {
     clock: Clock,
     private readonly logName: string,
     private readonly deadline: Deadline,
-    fields: PendingAppendFields,
+    readonly batch: AppendBatch,
   ) {
-    this.records = fields.records;
-    this.matchSeqNum = fields.matchSeqNum;
-    this.sender = fields.sender;
-    this.bytes = fields.bytes;
-    this.permit = fields.permit;
     this.outcome = new Promise((resolve) => {
       this.#resolve = resolve;
     });
@@ -101,7 +88,7 @@ export class PendingAppend {
   }
 
   get isControl(): boolean {
-    return this.records.length === 0;
+    return this.batch.records.length === 0;
   }
 
   /** From here on it may be recorded; `doubt` is the answer if time runs out. */
@@ -131,13 +118,8 @@ export class PendingAppend {
 }
 
 function outOfTime(logName: string, timeoutMs: number): FencelineError {
-  return new FencelineError("not_ready", {
-    message:
-      `log ${logName}: no segment was ready for this append within ${timeoutMs} ms; ` +
-      "nothing of it was sent; try again",
-    sideEffects: "none",
-    details: { phase: "waiting" },
-  });
+  const story = `no segment was ready for this append within ${timeoutMs} ms; nothing of it was sent`;
+  return notReady(`log ${logName}: ${story}; try again`, "waiting");
 }
 
 /** Appends of one log that wait for their turn, in order (PA3). */
@@ -153,8 +135,9 @@ export class AppendQueue {
 
   /** The owner that the log may be taken over from now, for one of those that wait. */
   get permit(): TakeoverPermit | undefined {
-    return this.#waiting.find(({ isAnswered, permit }) => !isAnswered && permit?.deadline.isOver === false)
-      ?.permit;
+    const mayTake = ({ isAnswered, batch }: PendingAppend) =>
+      !isAnswered && batch.permit?.deadline.isOver === false;
+    return this.#waiting.find(mayTake)?.batch.permit;
   }
 
   /** Puts an append at the end, or answers it with `over_capacity`. */
@@ -163,10 +146,10 @@ export class AppendQueue {
     if (this.#isFull()) append.fail(this.#overCapacity());
     if (append.isAnswered) return;
     this.#waiting.push(append);
-    this.#bytes += append.bytes;
+    this.#bytes += append.batch.bytes;
   }
 
-  /** Not recorded: in line again, in front of everything that came later. The most restarts among them. */
+  /** Not recorded: in line again (PA4). The most restarts among them. */
   restart(appends: readonly PendingAppend[]): number {
     const again = appends.filter((append) => !append.isAnswered);
     for (const append of again) {
@@ -210,20 +193,20 @@ export class AppendQueue {
     let count = 0;
     let records = 0;
     let bytes = 0;
-    for (const append of this.#waiting) {
-      records += append.records.length;
-      const isFull = records > limits.batchRecordsMax || bytes + append.bytes > limits.batchBytesMax;
-      if (count > 0 && (isFull || append.isControl)) break;
+    for (const { batch, isControl } of this.#waiting) {
+      records += batch.records.length;
+      const isFull = records > limits.batchRecordsMax || bytes + batch.bytes > limits.batchBytesMax;
+      if (count > 0 && (isFull || isControl)) break;
       count += 1;
-      bytes += append.bytes;
-      if (append.isControl) break;
+      bytes += batch.bytes;
+      if (isControl) break;
     }
     return { count, bytes };
   }
 
   #replace(waiting: PendingAppend[]): void {
     this.#waiting = waiting;
-    this.#bytes = waiting.reduce((sum, append) => sum + append.bytes, 0);
+    this.#bytes = waiting.reduce((sum, append) => sum + append.batch.bytes, 0);
   }
 
   #isFull(): boolean {

@@ -2,20 +2,20 @@
  * Gives appends their places in the open segment and makes entries of them: consecutive ones share an entry
  * (group commit). Everything here is as if all that was placed before were recorded.
  *
- * B1 Seq_nums are dense: an entry starts where the entry before it ends, acknowledged or not.
- * B2 Timestamps never fall.
- * B3 An append is judged at its own place, behind everything that was placed before it (JA1, JA2). An
- *    entry ends before an append that is refused, so that their order is kept.
- * B5 An entry names the snapshot that the producers can be restored from, and is one itself if there is none
- *    yet or the last one is `producerSnapshotEntries` old.
+ * SQ1 Seq_nums are dense: an entry starts where the entry before it ends, acknowledged or not.
+ * SQ2 Timestamps never fall.
+ * SQ3 An append is judged at its own place, behind everything that was placed before it (JA1, JA2). An entry
+ *     ends before an append that is refused, so that their order is kept.
+ * SQ4 An entry names the snapshot that the producers can be restored from, and is one itself if there is
+ *     none yet or the last one is `producerSnapshotEntries` old.
  *
  * What an append gets at a place in the log, as far as everything before that place is recorded. One judge
  * for open logs and sealed ones.
  *
- * JA1 The sender is judged before the condition: a repetition of a recorded batch is a duplicate wherever the
- *     log ends by now. A new batch needs its match_seq_num.
- * JA2 An append that is refused is not noted: its sender's seq is free, and a later attempt with the same seq
- *     or key is judged anew. It succeeds if its condition holds then.
+ * JA1 The sender is judged before the condition: a repetition of a recorded batch is a duplicate wherever
+ *     the log ends by now. A new batch needs its match_seq_num.
+ * JA2 An append that is refused is not noted: its sender's seq is free, and a later attempt with the same
+ *     seq or key is judged anew. It succeeds if its condition holds then.
  */
 import type { Clock } from "../../clock.ts";
 import type { FencelineError } from "../../errors.ts";
@@ -32,7 +32,7 @@ import {
   encodeRecordSet,
 } from "../records/record-set.ts";
 import { seqNumMismatch } from "./append-errors.ts";
-import type { PendingAppend } from "./pending-appends.ts";
+import type { AppendBatch, PendingAppend } from "./pending-appends.ts";
 
 interface PlacedBatch {
   readonly append: PendingAppend;
@@ -52,7 +52,7 @@ export interface SentEntry {
   readonly end: SeqNum;
 }
 
-/** An append that gets no place (B3). */
+/** An append that gets no place (SQ3). */
 export interface RefusedAppend {
   readonly kind: "refused";
   readonly append: PendingAppend;
@@ -61,43 +61,32 @@ export interface RefusedAppend {
 
 export type Placed = SentEntry | RefusedAppend;
 
-interface PlacesStart {
-  readonly segment: SegmentNumber;
-  readonly nextEntry: EntryId;
-  readonly nextSeqNum: SeqNum;
+/** Where the next record goes. */
+interface NextPlace {
+  readonly entry: EntryId;
+  readonly seqNum: SeqNum;
+  /** Of the record before it. */
   readonly lastTimestampMs: number;
-  readonly producers: ProducerTable;
+  /** The entry of this ledger from which the producers can be restored. Undefined: there are none. */
   readonly producersAt: EntryId | undefined;
 }
 
-export class AppendPlaces {
-  readonly producers: ProducerTable;
-  #nextEntry: EntryId;
-  #nextSeqNum: SeqNum;
-  #lastTimestampMs: number;
-  #producersAt: EntryId | undefined;
+export class AppendSequencer {
+  #next: NextPlace;
 
   constructor(
     private readonly clock: Clock,
     private readonly logName: string,
-    private readonly start: PlacesStart,
+    private readonly segment: SegmentNumber,
+    /** The log's, with those of every append that was placed. */
+    private readonly producers: ProducerTable,
+    start: NextPlace,
   ) {
-    this.producers = start.producers;
-    this.#nextEntry = start.nextEntry;
-    this.#nextSeqNum = start.nextSeqNum;
-    this.#lastTimestampMs = start.lastTimestampMs;
-    this.#producersAt = start.producersAt;
+    this.#next = start;
   }
 
-  get nextSeqNum(): SeqNum {
-    return this.#nextSeqNum;
-  }
-  get lastTimestampMs(): number {
-    return this.#lastTimestampMs;
-  }
-  /** The entry of this ledger from which the producers can be restored; undefined if there are none. */
-  get producersAt(): EntryId | undefined {
-    return this.#producersAt;
+  get next(): NextPlace {
+    return this.#next;
   }
 
   /** Entries and refusals, in order. The appends together fit one entry. */
@@ -109,7 +98,7 @@ export class AppendPlaces {
       group = this.#begin();
     };
     for (const append of appends) {
-      const refusal = judgeAppend(this.logName, this.producers, append, this.#nextSeqNum); // B3
+      const refusal = judgeAppend(this.logName, this.producers, append.batch, this.#next.seqNum); // SQ3
       if (refusal !== undefined || append.isControl) close();
       if (refusal !== undefined) placed.push({ kind: "refused", append, refusal });
       else this.#add(group, append);
@@ -120,62 +109,65 @@ export class AppendPlaces {
   }
 
   #begin(): Group {
-    return { first: this.#nextSeqNum, snapshot: undefined, records: [], batches: [], marks: [] };
+    return { first: this.#next.seqNum, snapshot: undefined, records: [], batches: [], marks: [] };
   }
 
   #add(group: Group, append: PendingAppend): void {
-    const { sender } = append;
+    const { sender, records } = append.batch;
     if (group.batches.length === 0) this.#beginEntry(group, sender !== undefined);
-    else if (sender !== undefined && this.#producersAt === undefined) this.#snapshot(group);
-    const count = append.records.length;
+    else if (sender !== undefined && this.#next.producersAt === undefined) this.#snapshot(group);
+    const count = records.length;
     const slot = group.records.length;
-    const dlsn = { segment: this.start.segment, entry: this.#nextEntry, slot };
-    group.records.push(...this.#stamped(append));
-    const timestampMs = group.records[slot]?.timestampMs ?? this.#lastTimestampMs;
-    const start = { seqNum: this.#nextSeqNum, dlsn, timestampMs };
-    const places = count === 0 ? { start, last: start } : batchPositions(start, count, this.#lastTimestampMs);
+    const { entry, seqNum, lastTimestampMs } = this.#next;
+    const stored = this.#stamped(append);
+    group.records.push(...stored);
+    const timestampMs = stored[0]?.timestampMs ?? lastTimestampMs;
+    const start = { seqNum, dlsn: { segment: this.segment, entry, slot }, timestampMs };
+    const last = stored.at(-1)?.timestampMs ?? lastTimestampMs;
+    const places = count === 0 ? { start, last: start } : batchPositions(start, count, last);
     group.batches.push({ append, ...places });
-    this.#nextSeqNum = (this.#nextSeqNum + count) as SeqNum; // B1
+    this.#next = { ...this.#next, seqNum: (seqNum + count) as SeqNum, lastTimestampMs: last }; // SQ1
     if (count === 0) return;
     group.marks.push(sender === undefined ? { count } : { count, sender });
     if (sender === undefined) return;
     this.producers.note(sender, { seq: sender.seq, count, content: sender.content, ...places });
   }
 
-  /** B5 */
+  /** SQ4 */
   #beginEntry(group: Group, hasSender: boolean): void {
     if (!hasSender && this.producers.isEmpty) return;
-    const at = this.#producersAt;
-    const isDue = at === undefined || this.#nextEntry - at >= appendLimits.producerSnapshotEntries;
+    const { producersAt: at, entry } = this.#next;
+    const isDue = at === undefined || entry - at >= appendLimits.producerSnapshotEntries;
     if (isDue) this.#snapshot(group);
   }
 
   /** Taken before the first sender of the entry is noted. */
   #snapshot(group: Group): void {
     group.snapshot = encodeProducers(this.producers);
-    this.#producersAt = this.#nextEntry;
+    this.#next = { ...this.#next, producersAt: this.#next.entry };
   }
 
   #close({ first, snapshot, records, batches, marks }: Group): SentEntry {
+    const { entry: entryId, seqNum: end, lastTimestampMs, producersAt } = this.#next;
     const entry: EntryBatches = {
       batches: marks,
-      ...(this.#producersAt === undefined ? {} : { producersAt: this.#producersAt }),
+      ...(producersAt === undefined ? {} : { producersAt }),
       ...(snapshot === undefined ? {} : { snapshot }),
     };
     const payload =
       records.length === 0
-        ? encodeControlEntry(first, this.#lastTimestampMs, entry)
+        ? encodeControlEntry(first, lastTimestampMs, entry)
         : encodeRecordSet(first, records, entry);
-    const entryId = this.#nextEntry;
-    this.#nextEntry = nextEntry(entryId);
-    return { kind: "sent", batches, entryId, payload, end: this.#nextSeqNum };
+    this.#next = { ...this.#next, entry: nextEntry(entryId) };
+    return { kind: "sent", batches, entryId, payload, end };
   }
 
-  #stamped(append: PendingAppend): StoredRecord[] {
+  #stamped({ batch }: PendingAppend): StoredRecord[] {
     const arrivedMs = Math.floor(this.clock.nowMs());
-    return append.records.map(({ headers, body, timestampMs = arrivedMs }) => {
-      this.#lastTimestampMs = Math.max(this.#lastTimestampMs, timestampMs); // B2
-      return { headers, body, timestampMs: this.#lastTimestampMs };
+    let latestMs = this.#next.lastTimestampMs;
+    return batch.records.map(({ headers, body, timestampMs = arrivedMs }) => {
+      latestMs = Math.max(latestMs, timestampMs); // SQ2
+      return { headers, body, timestampMs: latestMs };
     });
   }
 }
@@ -201,7 +193,7 @@ type Refusal =
 export function judgeAppend(
   logName: string,
   producers: ProducerTable,
-  append: Pick<PendingAppend, "sender" | "matchSeqNum" | "records">,
+  append: Pick<AppendBatch, "sender" | "matchSeqNum" | "records">,
   next: SeqNum,
 ): Refusal | undefined {
   const { sender, matchSeqNum, records } = append;

@@ -7,18 +7,18 @@
  *       └─ forward once ──> acknowledged, or the owner's own error
  *                └─ not-owner ──> one consistent read, then as above
  *
- * F1 A forwarded append is served or refused where it arrives, never forwarded again: so is one that prefers
- *    no forwarding.
- * F2 A plain append that may have been delivered is not sent anywhere else: it is answered with
- *    unknown_outcome. One with a sender is tried again, since at most one copy of it counts; what
- *    is not an acknowledgement then is answered with unknown_outcome all the same, unless the log is sealed
- *    and rules the batch out. A region that was not heard of lately is asked before an append goes there,
- *    which changes nothing. If it falls silent meanwhile the answer comes then, not when time is up.
- * F3 A takeover names the owner that it takes the log from; the opening reads the last segment consistently
- *    and refuses if that is another's.
- * F4 A region that is draining, or whose lease table is down, hands its logs over as they are appended to.
- * F5 A call that this region may not make ends the append with that error. It is no evidence: a fault of the
- *    asker's takes no log away from anybody.
+ * APR1 A forwarded append is served or refused where it arrives, never forwarded again: so is one that
+ *      prefers no forwarding.
+ * APR2 A plain append that may have been delivered is not sent anywhere else: it is answered with
+ *      unknown_outcome. One with a sender is tried again, since at most one copy of it counts; what is not
+ *      an acknowledgement then is answered with unknown_outcome all the same, unless the log is sealed and
+ *      rules the batch out. A region that was not heard of lately is asked before an append goes there,
+ *      which changes nothing. If it falls silent meanwhile the answer comes then, not when time is up.
+ * APR3 A takeover names the owner that it takes the log from; the opening reads the last segment
+ *      consistently and refuses if that is another's.
+ * APR4 A region that is draining, or whose lease table is down, hands its logs over as they are appended to.
+ * APR5 A call that this region may not make ends the append with that error. It is no evidence: a fault of
+ *      the asker's takes no log away from anybody.
  */
 import { unreachable } from "../../assert.ts";
 import { Age, type Deadline } from "../../deadline.ts";
@@ -44,7 +44,7 @@ interface Routed {
   readonly request: AppendRequest;
   readonly writer: LogWriter;
   readonly deadline: Deadline;
-  /** Set once it may have been delivered: what the caller gets unless it is acknowledged (F2). */
+  /** Set once it may have been delivered: what the caller gets unless it is acknowledged (APR2). */
   doubt?: FencelineError;
 }
 
@@ -152,7 +152,7 @@ export class AppendRouter {
     return owner;
   }
 
-  /** By this region's writer, unless the region should not own the log, or cannot (F4). */
+  /** By this region's writer, unless the region should not own the log, or cannot (APR4). */
   async #own(routed: Routed, { transfer }: Elsewhere): Promise<Step> {
     const { log, request, writer, deadline } = routed;
     const leave = () => deadline.ask(() => transfer.leave(log, writer));
@@ -175,7 +175,7 @@ export class AppendRouter {
     }
   }
 
-  /** By this region's writer. `permit`: the owner that it may take the log over from (F3). */
+  /** By this region's writer. `permit`: the owner that it may take the log over from (APR3). */
   async #write({ log, request, writer, deadline }: Routed, permit?: TakeoverPermit): Promise<AppendAnswer> {
     deadline.check();
     const { isWarm } = writer;
@@ -210,9 +210,9 @@ export class AppendRouter {
     try {
       answer = answerOf(await calls.forward(log, owner, request, deadline));
     } catch (error) {
-      if (error instanceof CallDenied) return failed(error); // F5
+      if (error instanceof CallDenied) return failed(error); // APR5
       if (sideEffectsOf(error) === "none") return await this.#later(deadline);
-      routed.doubt = forwardedUnknown(log.name, owner, request, error); // F2
+      routed.doubt = forwardedUnknown(log.name, owner, request, error); // APR2
       return request.sender !== undefined ? await this.#later(deadline) : failed(routed.doubt);
     }
     switch (answer.kind) {

@@ -7,18 +7,19 @@
  *        │ elsewhere ──> the owner is asked to hand over
  *        └─ nobody, silent, given up, cannot own ──> the target takes over
  *
- * K1 What ends a transfer is what the last segment says, read consistently; everything else may be repeated.
- * K2 While this process hands a log over, its own appends to it wait; then they follow the log. So it begins
- *    only when the target has just said that it can own: nothing waits for a region that is silent.
- * K3 A process that froze on the way releases nothing and has no region elected when it thaws: what it was
- *    asked to do, or had found out, may be long over.
+ * OT1 What ends a transfer is what the last segment says, read consistently; everything else may be
+ *     repeated.
+ * OT2 While this process hands a log over, its own appends to it wait; then they follow the log. So it
+ *     begins only when the target has just said that it can own: nothing waits for a region that is silent.
+ * OT3 A process that froze on the way releases nothing and has no region elected when it thaws: what it was
+ *     asked to do, or had found out, may be long over.
  *
  * Of a hand-over, which may run twice, and in several processes at once:
  *
- * H1 The lease stays with the leaver until the election is over, so that no other process of its region opens
- *    a segment meanwhile. If one does all the same, or the election fails, the log stays where it is. Before,
- *    the ledger is closed cleanly (rule 9).
- * H2 The next owner releases its lease cleanly: its first append goes on in the fresh ledger.
+ * OT4 The lease stays with the leaver until the election is over, so that no other process of its region
+ *     opens a segment meanwhile. If one does all the same, or the election fails, the log stays where it is.
+ *     Before, the ledger is closed cleanly (rule 9).
+ * OT5 The next owner releases its lease cleanly: its first append goes on in the fresh ledger.
  */
 import type { Clock } from "../../clock.ts";
 import { Age, Deadline } from "../../deadline.ts";
@@ -83,7 +84,7 @@ export class OwnerTransfer {
     let reason: unknown;
     for (let attempt = 1; !deadline.isOver; attempt++) {
       const now = await ownershipOf(this.ports, log);
-      if (now.owner === to) return now; // K1
+      if (now.owner === to) return now; // OT1
       this.calls.noteOwner(log.log, now.owner);
       try {
         await this.#step(log, writer, now, { to, deadline });
@@ -124,7 +125,7 @@ export class OwnerTransfer {
     return false;
   }
 
-  /** The owner's part, here. Throws `not_ready` before anything is released if `to` cannot own now (K2). */
+  /** The owner's part, here. Throws `not_ready` before anything is released if `to` cannot own now (OT2). */
   async handOver(log: LogIdentity, writer: LogWriter, to: Region, deadline: Deadline): Promise<Ownership> {
     const canOwn = to === this.ports.region || (await this.calls.canOwn(log.log, to)) === true;
     if (canOwn) return await this.#leaveTo(log, writer, { to, deadline });
@@ -143,8 +144,8 @@ export class OwnerTransfer {
     const { ports } = this;
     const elect = async () => {
       const now = await ownershipOf(ports, log);
-      deadline.check(); // K3
-      return now.owner === ports.region ? await this.#elect(log, now, { to, deadline }) : now; // K1
+      deadline.check(); // OT3
+      return now.owner === ports.region ? await this.#elect(log, now, { to, deadline }) : now; // OT1
     };
     deadline.check();
     await this.#releaseLease(log, writer);
@@ -152,7 +153,7 @@ export class OwnerTransfer {
   }
 
   /**
-   * What came before is answered under the lease, and then that is released: new appends wait (K2), so this
+   * What came before is answered under the lease, and then that is released: new appends wait (OT2), so this
    * ends. If it does not end in time the lease stays, and no attempt to release it goes on.
    */
   async #releaseLease({ name }: LogIdentity, writer: LogWriter): Promise<void> {
@@ -241,7 +242,7 @@ async function handOver(
   try {
     const left = await lease.resume();
     if (left !== undefined) await closeCleanly(ports, left, lease);
-    return await elect(); // H1
+    return await elect(); // OT4
   } finally {
     await lease.release();
   }
@@ -280,6 +281,6 @@ export async function takeOver(
     left = opening.segment;
     return { owner: ports.region, epoch: left.item.number };
   } finally {
-    await lease.release({ left: left === undefined ? undefined : leftUntouched(left) }); // H2
+    await lease.release({ left: left === undefined ? undefined : leftUntouched(left) }); // OT5
   }
 }

@@ -25,7 +25,7 @@ class Waiting {
   }
 }
 
-test("F3: the owner may be taken over from while the append that was permitted it waits, and no longer", () => {
+test("APR3: the owner may be taken over from while the permitted append waits, no longer", () => {
   const w = new Waiting();
   w.add();
   expect(w.queue.permit).toBeUndefined();
@@ -35,7 +35,7 @@ test("F3: the owner may be taken over from while the append that was permitted i
   expect(w.queue.permit).toBeUndefined();
 });
 
-test("F3: one append's answer takes no other append's permit away", () => {
+test("APR3: one append's answer takes no other append's permit away", () => {
   const w = new Waiting();
   w.add(east).fail(new Error("refused"));
   w.add(east);
@@ -43,7 +43,7 @@ test("F3: one append's answer takes no other append's permit away", () => {
   expect(w.queue.permit?.from).toBe(east);
 });
 
-test("F3, PA2: a process that froze may take nothing over when it thaws, and sends nothing of the append", async () => {
+test("APR3, PA2: a process that froze takes nothing over when it thaws, and sends nothing of it", async () => {
   const w = new Waiting();
   const append = w.add(east);
   w.clock.jump(limits.appendDeadlineMs - 1);

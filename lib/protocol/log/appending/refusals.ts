@@ -1,5 +1,11 @@
 /**
- * The answers to appends that wait for a segment of a log that is sealed.
+ * The answers to appends that get no place.
+ *
+ * In an open log (LW4), everything before the append's place is acknowledged. So a refusal that is true only
+ * at that place, such as a mismatch of match_seq_num or a gap, held then if the metadata, read after the
+ * append arrived, says that the ledger is open: a process that took over without a clean release has closed
+ * it first, and this process has released nothing before it placed the append. A duplicate, and what is true
+ * for ever, any process may say.
  *
  * A sealed log takes nothing any more, and it still remembers its senders as of its last entry. So the judge
  * of open logs answers there too: a repetition gets the positions that its batch has, since the first answer
@@ -14,13 +20,54 @@ import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { beforeSegment } from "../chain/segment-end.ts";
 import type { LogIdentity } from "../log-identity.ts";
 import { logSealed } from "../opening/open-segment.ts";
+import type { OpenedSegment } from "../opening/start-segment.ts";
+import type { AppendAck } from "../operations.ts";
 import { restoreProducers } from "../producers/producer-snapshot.ts";
-import type { ProducerTable } from "../producers/producer-table.ts";
+import type { KnownBatch, ProducerTable } from "../producers/producer-table.ts";
 import { appendLimits } from "../records/append-limits.ts";
 import type { BatchSender } from "../records/record-set.ts";
-import { duplicateAck } from "./judge-refusal.ts";
 import type { PendingAppend } from "./pending-appends.ts";
-import { judgeAppend } from "./place-appends.ts";
+import { judgeAppend, type RefusedAppend } from "./place-appends.ts";
+
+type RefusalVerdict =
+  | { readonly kind: "acknowledged"; readonly ack: AppendAck }
+  | { readonly kind: "refused"; readonly error: FencelineError }
+  | { readonly kind: "superseded"; readonly reason: FencelineError };
+
+/** `tail`: after the last record that is acknowledged. Throws what the metadata store throws. */
+export async function judgeRefusal(
+  ports: LedgerPorts,
+  log: LogIdentity,
+  opened: OpenedSegment,
+  { refusal }: RefusedAppend,
+  tail: AppendAck["tail"],
+): Promise<RefusalVerdict> {
+  if (refusal.kind === "duplicate") {
+    const { ownerRegion } = opened.item;
+    return { kind: "acknowledged", ack: duplicateAck(refusal.batch, { tail, ownerRegion }) };
+  }
+  const reason = refusal.kind === "passing" ? await whySuperseded(ports, log, opened) : undefined;
+  return reason === undefined ? { kind: "refused", error: refusal.error } : { kind: "superseded", reason };
+}
+
+/** `tail`, `ownerRegion`: of the log now. The positions are those that the batch has. */
+function duplicateAck({ start, last }: KnownBatch, now: Pick<AppendAck, "tail" | "ownerRegion">): AppendAck {
+  return { start, last, duplicate: true, epoch: start.dlsn.segment, ...now };
+}
+
+/** Undefined: the ledger is open, so this process knew the tail. */
+async function whySuperseded(
+  ports: LedgerPorts,
+  log: LogIdentity,
+  opened: OpenedSegment,
+): Promise<FencelineError | undefined> {
+  const ledger = (await ports.metadata.get(opened.ledger.key, "consistent"))?.item;
+  if (ledger?.kind !== "ledger" || ledger.state !== "OPEN") {
+    const message = `log ${log.name}: the ledger of the segment at ${opened.first} is not open any more`;
+    return new FencelineError("fenced", { message });
+  }
+  return undefined;
+}
 
 export class SealedRefusals {
   /** Of the log when it was sealed; read once. */
@@ -34,7 +81,7 @@ export class SealedRefusals {
   /** Answers every one of them: the log was sealed at `tail`. */
   async refuse(appends: readonly PendingAppend[], tail: SeqNum): Promise<void> {
     for (const append of appends) {
-      const { sender } = append;
+      const { sender } = append.batch;
       if (sender === undefined) append.fail(logSealed(this.log, tail));
       else if (!append.isAnswered) await this.#refuseRepetition(append, sender, tail);
     }
@@ -50,7 +97,7 @@ export class SealedRefusals {
       const { code, retryable, details } = error;
       return append.fail(new FencelineError(code, { message: why, retryable, details, sideEffects: "none" }));
     }
-    const refusal = judgeAppend(this.log.name, this.#producers, append, tail);
+    const refusal = judgeAppend(this.log.name, this.#producers, append.batch, tail);
     if (refusal?.kind === "duplicate") {
       return append.acknowledge(duplicateAck(refusal.batch, { tail, ownerRegion: this.ports.region }));
     }
@@ -67,7 +114,7 @@ export class SealedRefusals {
 }
 
 function notRecorded(sealed: FencelineError): FencelineError {
-  return told(sealed, "this batch is not in it", "not_recorded");
+  return sealedWith(sealed, "this batch is not in it", "not_recorded");
 }
 
 function notRemembered(sealed: FencelineError, { id }: BatchSender): FencelineError {
@@ -75,11 +122,11 @@ function notRemembered(sealed: FencelineError, { id }: BatchSender): FencelineEr
   const what =
     `of this batch of sender ${id} nothing is remembered, as it would be of the last ${minutes} minutes ` +
     "before the end unless they are trimmed away; if an earlier attempt is older, read the log to find out";
-  return told(sealed, what, "not_remembered");
+  return sealedWith(sealed, what, "not_remembered");
 }
 
-/** The message is of the log alone: who tries for the first time has no use for the rest. */
-function told(sealed: FencelineError, what: string, earlier: "not_recorded" | "not_remembered") {
+/** The message is of the log alone: a caller that tries for the first time has no use for the rest. */
+function sealedWith(sealed: FencelineError, what: string, earlier: "not_recorded" | "not_remembered") {
   return new FencelineError("log_sealed", {
     message: sealed.message,
     details: { ...sealed.details, earlier_attempts: earlier, earlier_attempts_detail: what },
