@@ -9,7 +9,7 @@ import { LogReads } from "./log/log-reads.ts";
 import type { ReadOperations } from "./log/operations.ts";
 import { Auditor } from "./log/upkeep/audit.ts";
 import type { BookieAddress } from "./place.ts";
-import { type AskAdmission, admitLog } from "./placement/admission.ts";
+import type { AskAdmission } from "./placement/admission.ts";
 import type { Placement } from "./placement/placement.ts";
 import { regionAware } from "./placement/region-aware.ts";
 import type { RegionOperations } from "./placement/region-operations.ts";
@@ -69,7 +69,7 @@ export interface ComposedRegion {
 
 /** What a region does, on warm writers and caches of its own. A process serves all of it or a part. */
 export function composeRegion(ports: LogPorts, fields: RegionFields = {}): ComposedRegion {
-  const append = new LogAppends(ports, fields.askAdmission ?? admitLog);
+  const append = new LogAppends(ports, fields.askAdmission);
   const { settler = (own): Settler => ({ settle: (_, log) => own.settle(log) }) } = fields;
   return {
     append,

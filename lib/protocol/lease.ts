@@ -1,6 +1,6 @@
 /**
- * The writer lease: one item per log in a region's own table. It passes the pen between the region's
- * processes and saves recoveries; safety never rests on it (rules 16 to 20).
+ * The writer lease: one item per log in a region's own table. It passes the right to write between the
+ * region's processes and saves recoveries; safety never rests on it (rules 16 to 20).
  */
 import type { BookieId, EntryId, LedgerId, Region, SeqNum, Tenure, WriteToken } from "./ids.ts";
 import type { Version } from "./items.ts";

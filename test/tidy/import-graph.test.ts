@@ -62,8 +62,8 @@ describe("the floors of the protocol", () => {
     ["log-identity.ts", "./records/record.ts"],
     ["log-ports.ts", "./producers/producer-table.ts"],
     ["chain/segments.ts", "../reading/log-reader.ts"],
-    ["lease/writer-tenure.ts", "../appending/active-segment.ts"],
-    ["opening/open-segment.ts", "../lease/writer-tenure.ts"],
+    ["lease/writer-lease.ts", "../appending/active-segment.ts"],
+    ["opening/open-segment.ts", "../lease/writer-lease.ts"],
     ["appending/log-writer.ts", "../ownership/hand-over.ts"],
     ["upkeep/audit.ts", "../log-appends.ts"],
     ["log-reads.ts", "../compose-region.ts"],
@@ -75,7 +75,7 @@ describe("the floors of the protocol", () => {
   });
 
   test.each([
-    ["appending/log-writer.ts", "../lease/writer-tenure.ts", "lease/writer-tenure.ts"],
+    ["appending/log-writer.ts", "../lease/writer-lease.ts", "lease/writer-lease.ts"],
     ["appending/log-writer.ts", "./append-queue.ts", "appending/append-queue.ts"],
     ["log-appends.ts", "./upkeep/audit.ts", "upkeep/audit.ts"],
     ["log-appends.ts", "./log-reads.ts", "log-reads.ts"],

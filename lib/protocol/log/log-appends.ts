@@ -1,7 +1,7 @@
 /** What the `append` function of a region does: `AppendOperations` on warm writers. */
 import { unreachable } from "../assert.ts";
 import type { Deadline } from "../deadline.ts";
-import { CallDenied, FencelineError, notReady } from "../errors.ts";
+import { FencelineError } from "../errors.ts";
 import type { LedgerId, LogIncarnation, LogName, Region, SeqNum } from "../ids.ts";
 import type { LogConfig } from "../items.ts";
 import { recoverLedger } from "../ledger/recover-ledger.ts";
@@ -14,7 +14,7 @@ import { appendDeadline } from "./appending/pending-appends.ts";
 import { createLog, describe, preferRegion } from "./catalogue/create-log.ts";
 import { type Ask, askInTime, LogNames } from "./catalogue/log-names.ts";
 import { ownershipOf } from "./chain/segments.ts";
-import { checkLeases } from "./lease/writer-lease.ts";
+import { checkLeases } from "./lease/lease-steps.ts";
 import type { LogIdentity } from "./log-identity.ts";
 import type { AppendAnswer, LogPorts, OwnerAnswer, OwnerRequest } from "./log-ports.ts";
 import { notOwnedHere, notOwner } from "./opening/not-the-writer.ts";
@@ -28,7 +28,6 @@ import type {
   Ownership,
 } from "./operations.ts";
 import { AppendRouter } from "./ownership/append-router.ts";
-import { ownerLimits } from "./ownership/owner-limits.ts";
 import { takeOver, transferDeadline } from "./ownership/transfer-owner.ts";
 import { KnownLedgers } from "./reading/known-ledgers.ts";
 import type { ReaderPorts } from "./reading/log-reader.ts";
@@ -80,8 +79,7 @@ export class LogAppends implements AppendOperations {
 
   transferOwner(name: LogName, to: Region): Promise<Ownership> {
     const ask = this.#askInTime(`a transfer of log ${name}`);
-    const transfer = (log: LogIdentity) =>
-      this.#elsewhere(log).transfer.transfer(log, this.#router.writerOf(log), to);
+    const transfer = (log: LogIdentity) => this.#router.transfer(log, to);
     return this.#begin(() => this.#names.with(name, transfer, ask));
   }
 
@@ -99,22 +97,18 @@ export class LogAppends implements AppendOperations {
   }
 
   settle(name: LogName): Promise<void> {
-    return this.#inTime(`settling log ${name}`, (ask) =>
-      this.#names.with(name, (log) => this.#settle(log), ask),
-    );
+    return this.#withLog("settling", name, (log) => this.#settle(log));
   }
 
   trim(name: LogName, to: SeqNum): Promise<SeqNum> {
-    const trim = (log: LogIdentity) => {
+    return this.#withLog("trimming", name, (log) => {
       const settle = () => this.#settle(log);
       return trimLog({ ...this.#reader, settler: { settle } }, log, to);
-    };
-    return this.#inTime(`trimming log ${name}`, (ask) => this.#names.with(name, trim, ask));
+    });
   }
 
   seal(name: LogName): Promise<SeqNum> {
-    const seal = (log: LogIdentity) => sealLog(this.ports, log);
-    return this.#inTime(`sealing log ${name}`, (ask) => this.#names.with(name, seal, ask));
+    return this.#withLog("sealing", name, (log) => sealLog(this.ports, log));
   }
 
   deleteLog(name: LogName, only?: LogIncarnation): Promise<DeletionAnswer> {
@@ -132,11 +126,11 @@ export class LogAppends implements AppendOperations {
   }
 
   /**
-   * Lets go of every pen: for a process that is about to be idle, or to end. Resolves when what was sent is
-   * answered, the leases are released, and what owners answered is told to the region's other processes.
+   * Releases every lease: for a process that is about to be idle, or to end. Resolves when what was sent is
+   * answered, the leases are released, and the region's other processes can know what owners answered.
    */
-  async release(): Promise<void> {
-    await Promise.all([this.#router.release(), this.#router.elsewhere?.calls.flush()]);
+  release(): Promise<void> {
+    return this.#router.release();
   }
 
   /** The same for logs that nobody appended to in so long a time: for a process that goes on. */
@@ -167,40 +161,17 @@ export class LogAppends implements AppendOperations {
       await settleLog(this.ports, log, this.#router.findWriter(log));
       return { kind: "done" };
     }
-    const { transfer } = this.#elsewhere(log);
-    return {
-      kind: "done",
-      ownership: await transfer.handOver(log, this.#router.writerOf(log), request.to, deadline),
-    };
+    return { kind: "done", ownership: await this.#router.handOver(log, request.to, deadline) };
   }
 
   /** Rule 14: through the owner; by takeover if it does not answer, or cannot. */
   async #settle(log: LogIdentity): Promise<void> {
-    if (await this.#settledByOwner(log)) return;
+    if (await this.#router.isSettledByOwner(log)) return;
     await settleLog(this.ports, log, this.#router.findWriter(log));
   }
 
-  async #settledByOwner(log: LogIdentity): Promise<boolean> {
-    const { elsewhere } = this.#router;
-    const owner = elsewhere === undefined ? undefined : await this.#router.lookUp(log);
-    if (elsewhere === undefined || owner === undefined || owner === this.ports.region) return false;
-    const { calls } = elsewhere;
-    if (calls.isGivenUp(owner) || (await calls.isSilent(log.log, owner))) return false;
-    const request = { kind: "settle", log: log.name } as const;
-    const asked = calls.request(log, owner, request, ownerLimits.settleWaitMs);
-    return await asked.then(
-      ({ kind }) => kind === "done",
-      (error) => {
-        if (error instanceof CallDenied) throw error; // The owner may be well: its ledger is left alone.
-        return false;
-      },
-    );
-  }
-
-  #elsewhere(log: LogIdentity) {
-    const { elsewhere } = this.#router;
-    if (elsewhere !== undefined) return elsewhere;
-    throw notReady(`log ${log.name}: this region reaches no other one, so no log can change its owner`);
+  #withLog<T>(doing: string, name: LogName, operation: (log: LogIdentity) => Promise<T>): Promise<T> {
+    return this.#inTime(`${doing} log ${name}`, (ask) => this.#names.with(name, operation, ask));
   }
 
   /** What takes longer goes on, and may yet come to pass, for the log that was found in time and no other. */

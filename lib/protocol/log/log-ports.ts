@@ -88,7 +88,7 @@ export interface RegionAppends {
 }
 
 export interface LogPorts extends LedgerPorts {
-  /** How the region's processes pass the pen. Without leases each opens segments of its own. */
+  /** How the region's processes pass a log's lease. Without leases each opens segments of its own. */
   readonly leases?: RegionLeases;
   /** Where appends to logs of other regions go. Without it a log is taken over where an append arrives. */
   readonly regions?: RegionAppends;

@@ -77,7 +77,7 @@ return { kind: "acquired", held: { log, ...found }, ...(tail === undefined ? {} 
     patches: [
       {
         in: "isSame",
-        file: "resume-segment.ts",
+        file: "writer-lease.ts",
         from: "known.ledger.version",
         to: "tail.ledgerVersion",
       },
@@ -105,7 +105,7 @@ return { kind: "acquired", held: { log, ...found }, ...(tail === undefined ? {} 
     breaks: "S25, rule 20: the content distinguishes two holders",
     patches: [
       {
-        in: "WriterTenure.startOf",
+        in: "WriterLease.startOf",
         from: "const fresh = freshStart(this.ports.random, this.#held?.lease.tenure);",
         to: `const constant = "0".repeat(24) as never;
 const fresh = freshStart(this.ports.random, this.#held === undefined ? undefined : constant);`,

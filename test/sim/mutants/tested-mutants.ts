@@ -46,7 +46,7 @@ export const testedMutants: readonly TestedMutant[] = [
   {
     name: "a-resume-notes-the-last-batch-twice",
     breaks: "rule 19: a resumed writer's table of producers goes on behind what it has noted",
-    patches: [{ in: "producersIn", file: "resume-segment.ts", from: "nextEntry(since)", to: "since" }],
+    patches: [{ in: "producersIn", file: "writer-lease.ts", from: "nextEntry(since)", to: "since" }],
     caughtBy: {
       file: "test/scenarios/log/producers.test.ts",
       title: "who comes back reads only what was added since",

@@ -23,7 +23,7 @@ import { FencelineError } from "../../errors.ts";
 import type { BookieId } from "../../ids.ts";
 import { limits } from "../../limits.ts";
 import { backoff, pause, Signal } from "../../waiting.ts";
-import { WriterTenure } from "../lease/writer-tenure.ts";
+import { WriterLease } from "../lease/writer-lease.ts";
 import type { LogIdentity } from "../log-identity.ts";
 import { type AppendAnswer, failed, type LogPorts } from "../log-ports.ts";
 import { leaseLost, notOwner } from "../opening/not-the-writer.ts";
@@ -59,7 +59,7 @@ type WriterState =
 
 export class LogWriter {
   readonly #queue: AppendQueue;
-  readonly #lease: WriterTenure;
+  readonly #lease: WriterLease;
   readonly #sealed: SealedRefusals;
   /** An append came, the segment changed, or the release of the lease is wanted. */
   readonly #changed = new Signal();
@@ -73,7 +73,7 @@ export class LogWriter {
     readonly log: LogIdentity,
   ) {
     this.#queue = new AppendQueue(log.name);
-    this.#lease = new WriterTenure(ports, log);
+    this.#lease = new WriterLease(ports, log);
     this.#sealed = new SealedRefusals(ports, log);
     void this.#run();
   }
@@ -250,6 +250,7 @@ export class LogWriter {
         if (permit !== undefined && isContest) await this.#lease.recordContest(permit.from);
         if (opening.kind === "opened") return this.#use(opening.segment);
         if (opening.kind === "sealed") await this.#sealed.refuse(appends, opening.tail);
+        else if (opening.kind === "held") for (const append of appends) append.fail(opening.error);
         else for (const append of appends) append.answer(opening);
         break;
       } catch (error) {

@@ -1,286 +1,273 @@
 /**
- * The steps of the writer lease over its store (rules 16 to 20). A lease passes the pen between processes of
- * one region; it saves recoveries, and nothing about safety rests on it or on clocks.
+ * The writer lease of one log as one process lives with it: which tenure its entries carry, whether it may go
+ * on in the ledger that another left, and what it leaves behind itself (rules 16 to 20). Without a lease
+ * store every opening is a tenure of its own, and nothing is ever resumed.
  *
- *     free or expired ──acquire──> held ──renew──> held ... ──release──> free, clean or not
- *
- * WL1 Every write is conditional on the version of an item just read or written; holder names are never
- *     compared (16). Renewals and releases go only over an item that names one's own tenure.
- * WL2 An acquire is clean only if its own write was answered "written" over a clean item. One whose reply was
- *     lost, and that turns out to be held, is not clean (18); neither is one over no item at all (20).
- * WL3 Each acquire draws a new tenure (20).
- * WL4 Waits are measured on the observer's own clock: an expiry further ahead than the longest lease counts
- *     as expired, and so does one that was watched for a whole lease without change.
+ * WT1 `release` forgets the lease before it sends the release: nothing is added in that tenure any more,
+ *     whatever the answer (17). The caller has left its segment before.
+ * WT2 What a clean acquire returned is used once, by its own tenure (18); any failure on the way leads to
+ *     recovery.
+ * WT3 The lease is read and written on use, and while a segment is being opened. No timer runs between
+ *     requests, so a frozen process that thaws finds out at its next use; what it sends before then belongs
+ *     to its own tenure or is fenced.
  */
-import type { Clock } from "../../clock.ts";
-import { Age, Deadline } from "../../deadline.ts";
-import { FencelineError, notReady } from "../../errors.ts";
-import {
-  type BookieId,
-  type LogIncarnation,
-  newTenure,
-  newWriteToken,
-  type Region,
-  type Tenure,
-  type WriteToken,
-} from "../../ids.ts";
-import type { Version } from "../../items.ts";
-import type { Lease, LedgerTail, LogContest } from "../../lease.ts";
+import type { Clock, Timer } from "../../clock.ts";
+import { Age } from "../../deadline.ts";
+import { type BookieId, NO_ENTRY, nextEntry, type Region } from "../../ids.ts";
+import { isSameVersion, ledgerKey, segmentKey } from "../../items.ts";
+import type { LedgerTail } from "../../lease.ts";
+import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
+import { freshStart, type WriterStart } from "../../ledger/ledger-writer.ts";
 import { limits } from "../../limits.ts";
-import type { LeaseStore, VersionedLease, WriteAnswer } from "../../ports.ts";
-import { type Random, randomBelow } from "../../random.ts";
-import { pause, within } from "../../waiting.ts";
+import { beforeSegment } from "../chain/segment-end.ts";
+import type { LogIdentity } from "../log-identity.ts";
+import type { LogPorts, RegionLeases } from "../log-ports.ts";
+import { leaseLost } from "../opening/not-the-writer.ts";
+import type { LeftSegment, OpenedSegment } from "../opening/start-segment.ts";
+import { type ProducersIn, restoreProducers } from "../producers/producer-snapshot.ts";
+import {
+  acquireLease,
+  type HeldLease,
+  type LeasePorts,
+  type LeaseRefusal,
+  type Renewal,
+  releaseLease,
+  renewContested,
+  renewLease,
+} from "./lease-steps.ts";
 
-export interface LeasePorts {
-  readonly leases: LeaseStore;
-  readonly clock: Clock;
-  readonly random: Random;
+/** What a holder leaves behind. */
+interface Release {
+  /** The segment to go on in. Absent: something is outstanding in it, or failed. */
+  readonly left?: LeftSegment | undefined;
+  /** Bookies that failed the holder. Absent: as the holder found them. */
+  readonly suspects?: Iterable<BookieId>;
 }
 
-/** A lease as its holder last wrote it, or read it with its own tenure in it. */
-export interface HeldLease {
-  readonly log: LogIncarnation;
-  readonly lease: Lease;
-  readonly version: Version;
-}
+export class WriterLease {
+  #held: HeldLease | undefined;
+  /** What this tenure's acquire may go on from (WT2). */
+  #tail: LedgerTail | undefined;
+  /** The segment that this process itself left, with the metadata that it knows of it. */
+  #left: OpenedSegment | undefined;
+  #isEntering = false;
+  /** The last renewal that got no answer. */
+  #unanswered: Age | undefined;
 
-export interface AcquiredLease {
-  readonly kind: "acquired";
-  readonly held: HeldLease;
-  /** Where to go on in the same ledger (19). Absent: not clean, the last ledger is to be recovered. */
-  readonly tail?: LedgerTail;
-}
+  constructor(
+    private readonly ports: LogPorts,
+    private readonly log: LogIdentity,
+  ) {}
 
-/** The lease store does not answer: this region cannot own logs now. */
-export interface CannotOwn {
-  readonly kind: "cannot-own";
-  readonly error: FencelineError;
-}
-
-/**
- * Waits for the lease and takes it. Throws `not_ready` with `retry_after_ms` if another process holds it for
- * longer than `leaseWaitMs`.
- */
-export async function acquireLease(
-  ports: LeasePorts,
-  log: LogIncarnation,
-  holder: string,
-): Promise<AcquiredLease | CannotOwn> {
-  const { clock, random } = ports;
-  let found: VersionedLease | undefined;
-  const deadline = new Deadline(clock, limits.leaseWaitMs, () => heldByAnother(log, found));
-  const sent = new Set<WriteToken>();
-  const watch = new LeaseWatch(clock);
-  while (true) {
-    try {
-      found = await read(ports, log);
-    } catch (error) {
-      return { kind: "cannot-own", error: leasesSilent(log, error) };
-    }
-    // A write of this process whose reply was lost has taken effect (WL2).
-    if (found !== undefined && sent.has(found.version.token)) {
-      return { kind: "acquired", held: { log, ...found } };
-    }
-    if (found === undefined || watch.isFree(found.lease)) {
-      const acquired = await take(ports, log, holder, found, sent);
-      if (acquired !== undefined) return acquired;
-    } else {
-      await want(ports, log, found);
-    }
-    deadline.check();
-    await pause(clock, limits.leasePollMs + randomBelow(random, limits.leasePollMs));
+  /** Whether the lease is to be kept before anything more is sent. */
+  get isDue(): boolean {
+    if (this.#held === undefined || !isRenewalDue(this.ports.clock, this.#held)) return false;
+    return this.#unanswered?.isWithin(limits.leaseRenewAheadMs) !== true;
   }
-}
 
-export type Renewal =
-  /** `held.lease.wanted` says whether somebody waits. */
-  | { readonly kind: "kept"; readonly held: HeldLease }
-  /** Another tenure is in the item. */
-  | { readonly kind: "lost" }
-  /** The store does not answer. The holder may go on: whoever took over has fenced it (2, 8). */
-  | { readonly kind: "unknown" };
-
-/** Prolongs one's own tenure, also one that expired and that nobody took. Never throws. */
-export async function renewLease(
-  ports: LeasePorts,
-  held: HeldLease,
-  suspects: readonly BookieId[],
-): Promise<Renewal> {
-  const answer = await overwrite(ports, held, (lease) => ({
-    ...lease,
-    expiresAtMs: expiry(ports.clock),
-    suspects,
-  }));
-  return answer;
-}
-
-/**
- * Prolongs one's own tenure, and notes that the log was taken from `region`, or that a takeover found that
- * region alive (OF7). Never throws.
- */
-export async function renewContested(ports: LeasePorts, held: HeldLease, region: Region): Promise<Renewal> {
-  const nowMs = ports.clock.nowMs();
-  return await overwrite(ports, held, (lease) => {
-    const before = contestWith(lease.contest, region);
-    const contest = isLeftAlone(before, nowMs) ? before : nextContest(before, region, nowMs);
-    return { ...lease, expiresAtMs: expiry(ports.clock), ...(contest === undefined ? {} : { contest }) };
-  });
-}
-
-/**
- * Gives the lease up. With `tail`: clean, every add of this tenure was acknowledged (18). The caller adds
- * nothing more in this tenure once it has called this, whatever the answer (17). Never throws.
- */
-export async function releaseLease(
-  ports: LeasePorts,
-  held: HeldLease,
-  left: { readonly tail?: LedgerTail; readonly suspects: readonly BookieId[] },
-): Promise<"released" | "lost" | "unknown"> {
-  const { tail, suspects } = left;
-  const answer = await overwrite(ports, held, (lease) => ({
-    ...lease,
-    expiresAtMs: 0,
-    clean: tail !== undefined,
-    wanted: false,
-    ...(tail === undefined ? {} : { tail }),
-    suspects,
-  }));
-  return answer.kind === "kept" ? "released" : answer.kind;
-}
-
-/** Resolves if the lease store answers, which owning a log takes; rejects if it does not. */
-export async function checkLeases(ports: LeasePorts, log: LogIncarnation): Promise<void> {
-  await read(ports, log);
-}
-
-/** WL4 */
-class LeaseWatch {
-  #seen: { readonly tenure: Tenure; readonly expiresAtMs: number; readonly since: Age } | undefined;
-
-  constructor(private readonly clock: Clock) {}
-
-  isFree({ tenure, expiresAtMs }: Lease): boolean {
-    const leftMs = expiresAtMs - this.clock.nowMs();
-    if (leftMs <= 0 || leftMs > limits.leaseTtlMs + limits.leaseSkewMaxMs) return true;
-    if (this.#seen?.tenure !== tenure || this.#seen.expiresAtMs !== expiresAtMs) {
-      this.#seen = { tenure, expiresAtMs, since: new Age(this.clock) };
-    }
-    return this.#seen.since.isOlder(limits.leaseTtlMs);
+  /** The lease is this process's, or on its way to it: a release is of either. */
+  get isHeld(): boolean {
+    return this.#held !== undefined || this.#isEntering;
   }
-}
 
-/** One try to take a free lease. Undefined: a rival was quicker, or the reply was lost; look again. */
-async function take(
-  ports: LeasePorts,
-  log: LogIncarnation,
-  holder: string,
-  found: VersionedLease | undefined,
-  sent: Set<WriteToken>,
-): Promise<AcquiredLease | undefined> {
-  const before = found?.lease;
-  const lease: Lease = {
-    tenure: newTenure(ports.random), // WL3
-    holder,
-    expiresAtMs: expiry(ports.clock),
-    clean: false,
-    wanted: false,
-    ...(before?.tail === undefined ? {} : { tail: before.tail }),
-    suspects: before?.suspects ?? [],
-    ...(before?.contest === undefined ? {} : { contest: before.contest }),
-  };
-  const token = newWriteToken(ports.random);
-  sent.add(token);
-  const answer = await write(ports, log, found?.version ?? "absent", lease, token);
-  if (answer?.kind !== "written") return undefined;
-  const held = { log, lease, version: answer.version };
-  const tail = before?.clean === true ? before.tail : undefined;
-  return { kind: "acquired", held, ...(tail === undefined ? {} : { tail }) };
-}
-
-/** Tells a long holder that somebody waits. Best effort. */
-async function want(ports: LeasePorts, log: LogIncarnation, { lease, version }: VersionedLease) {
-  if (lease.wanted) return;
-  await write(ports, log, version, { ...lease, wanted: true }, newWriteToken(ports.random));
-}
-
-/** Writes over one's own tenure; a version that somebody's `wanted` has changed is read again (WL1). */
-async function overwrite(
-  ports: LeasePorts,
-  held: HeldLease,
-  change: (lease: Lease) => Lease,
-): Promise<Renewal> {
-  const { log } = held;
-  const { tenure } = held.lease;
-  const sent = new Set<WriteToken>();
-  let current: VersionedLease = held;
-  for (let round = 0; round < limits.leaseRoundsMax; round++) {
-    const lease = change(current.lease);
-    const token = newWriteToken(ports.random);
-    sent.add(token);
-    const answer = await write(ports, log, current.version, lease, token);
-    if (answer?.kind === "written") return { kind: "kept", held: { log, lease, version: answer.version } };
-    const found = await read(ports, log).catch(() => "silent" as const);
-    if (found === "silent") return { kind: "unknown" };
-    if (found?.lease.tenure !== tenure) return { kind: "lost" };
-    if (sent.has(found.version.token)) return { kind: "kept", held: { log, ...found } };
-    current = found;
+  /** Whether a segment may be opened: the lease is held, or there are none. */
+  get isReady(): boolean {
+    return this.ports.leases === undefined || this.#held !== undefined;
   }
-  return { kind: "unknown" };
-}
 
-const expiry = (clock: Clock): number => clock.nowMs() + limits.leaseTtlMs;
+  /** Bookies that failed the holder before. */
+  get suspects(): readonly BookieId[] {
+    return this.#held?.lease.suspects ?? [];
+  }
 
-async function read(ports: LeasePorts, log: LogIncarnation): Promise<VersionedLease | undefined> {
-  const once = () =>
-    within(ports.clock, limits.leaseCallTimeoutMs, "lease read", () => ports.leases.read(log));
-  return await once().catch(once);
-}
-
-/** Undefined: no answer; the write may have taken effect, or may yet. */
-async function write(
-  ports: LeasePorts,
-  log: LogIncarnation,
-  expected: Version | "absent",
-  lease: Lease,
-  token: WriteToken,
-): Promise<WriteAnswer | undefined> {
-  try {
-    return await within(ports.clock, limits.leaseCallTimeoutMs, "lease write", () =>
-      ports.leases.write(log, expected, lease, token),
-    );
-  } catch {
+  /** Makes sure that the lease is this process's. Undefined: it is. */
+  async enter(): Promise<LeaseRefusal | undefined> {
+    if (this.ports.leases === undefined) return undefined;
+    if (this.#held !== undefined && (await this.keep(this.suspects)) !== "lost") return undefined;
+    this.#isEntering = true;
+    const acquired = await acquireLease(
+      this.#leasePorts(this.ports.leases),
+      this.log.log,
+      this.ports.leases.holder,
+    ).finally(() => {
+      this.#isEntering = false;
+    });
+    if (acquired.kind !== "acquired") return acquired;
+    this.#held = acquired.held;
+    this.#tail = acquired.tail;
+    this.ports.trace.emit({
+      event: "lease-acquired",
+      log: this.log.log,
+      clean: acquired.tail !== undefined,
+    });
     return undefined;
   }
+
+  /** The segment to go on in, if the lease came with one; asked again it is undefined (WT2). */
+  async resume(): Promise<OpenedSegment | undefined> {
+    const tail = this.#tail;
+    this.#tail = undefined;
+    if (tail === undefined) return undefined;
+    const left = this.#left;
+    this.#left = undefined; // what it knows of producers is brought up to date in place, once
+    return await resumeSegment(this.ports, this.log, tail, left);
+  }
+
+  /** How the ledger writer of a segment that was opened or resumed in this tenure begins. */
+  startOf(opened: OpenedSegment): WriterStart {
+    const fresh = freshStart(this.ports.random, this.#held?.lease.tenure);
+    const { tail } = opened;
+    if (tail === undefined) return fresh;
+    const { lastAddConfirmed, ledgerBytes: length } = tail;
+    return { tenure: fresh.tenure, lastAddConfirmed, length, suspects: this.suspects };
+  }
+
+  /**
+   * Keeps the lease while a segment is opened, which may outlast it: two processes that took it from one
+   * another in the middle of that would fence each other for ever. No renewal is under way when this settles.
+   * Throws `fenced` if the lease is another's by then: what was opened is left as it is.
+   */
+  async during<T>(opening: () => Promise<T>): Promise<T> {
+    const { clock } = this.ports;
+    let renewing = Promise.resolve();
+    let timer: Timer | undefined;
+    let isOver = false;
+    const beat = () => {
+      timer = clock.startTimer(limits.leaseRenewAheadMs, () => {
+        renewing = this.keep(this.suspects).then(() => void (isOver || beat()));
+      });
+    };
+    if (this.#held !== undefined) beat();
+    const [outcome] = await Promise.allSettled([opening()]);
+    isOver = true;
+    timer?.cancel();
+    await renewing;
+    if (!this.isReady) throw leaseLost(this.log.name);
+    if (outcome.status === "rejected") throw outcome.reason;
+    return outcome.value;
+  }
+
+  /** Renews. "lost": another process has it. "wanted": another process waits for it. */
+  async keep(suspects: readonly BookieId[]): Promise<"kept" | "wanted" | "lost"> {
+    if (this.ports.leases === undefined || this.#held === undefined) return "kept";
+    return this.#renewed(await renewLease(this.#leasePorts(this.ports.leases), this.#held, suspects));
+  }
+
+  /** Notes in the lease that the log was taken from `region`, or that a takeover found that region alive. */
+  async recordContest(region: Region): Promise<void> {
+    if (this.ports.leases === undefined || this.#held === undefined) return;
+    this.#renewed(await renewContested(this.#leasePorts(this.ports.leases), this.#held, region));
+  }
+
+  #renewed(renewal: Renewal): "kept" | "wanted" | "lost" {
+    if (renewal.kind === "lost") {
+      this.#held = undefined;
+      this.#tail = undefined;
+      this.ports.trace.emit({ event: "lease-lost", log: this.log.log });
+      return "lost";
+    }
+    if (renewal.kind === "unknown") {
+      this.#unanswered = new Age(this.ports.clock);
+      return "kept";
+    }
+    this.#held = renewal.held;
+    return renewal.held.lease.wanted ? "wanted" : "kept";
+  }
+
+  /**
+   * Releases the lease: clean if `left`, the segment of this tenure, has nothing outstanding, nor ever will
+   * (WT1). Never throws.
+   */
+  async release({ left, suspects }: Release = {}): Promise<void> {
+    const held = this.#held;
+    this.#held = undefined;
+    this.#tail = undefined;
+    if (this.ports.leases === undefined || held === undefined) return;
+    this.#left = left;
+    const tail = left?.tail;
+    await releaseLease(this.#leasePorts(this.ports.leases), held, {
+      ...(tail === undefined ? {} : { tail }),
+      suspects: [...(suspects ?? held.lease.suspects)],
+    });
+    this.ports.trace.emit({ event: "lease-released", log: this.log.log, clean: tail !== undefined });
+  }
+
+  #leasePorts({ store }: RegionLeases): LeasePorts {
+    return { leases: store, clock: this.ports.clock, random: this.ports.random };
+  }
 }
 
-function leasesSilent(log: LogIncarnation, cause: unknown): FencelineError {
-  return new FencelineError("region_unavailable", {
-    message: `the writer lease of log ${log} could not be read: this region cannot own logs now`,
-    sideEffects: "none",
-    details: { cannot_own: true },
-    cause,
-  });
+/** Whether this lease should be renewed before it is relied on; so too if the clock went back. */
+export function isRenewalDue(clock: Clock, held: HeldLease): boolean {
+  const leftMs = held.lease.expiresAtMs - clock.nowMs();
+  return leftMs < limits.leaseRenewAheadMs || leftMs > limits.leaseTtlMs;
 }
 
-function heldByAnother(log: LogIncarnation, found: VersionedLease | undefined): FencelineError {
-  const holder = found === undefined ? "" : ` (${found.lease.holder})`;
-  const message = `log ${log}: another process of this region writes to it${holder}; try again`;
-  return notReady(message, "waiting-for-lease", { details: { retry_after_ms: limits.leaseRenewAheadMs } });
+/**
+ * Goes on in the ledger that a clean release left open (rule 19). A process that knows the ledger's metadata
+ * as the lease names it asks nothing; any other reads it after the acquire. An OPEN ledger is the last
+ * segment's: the next one starts only behind a CLOSED one (22), and it passed its check before it came into
+ * the lease (35). Undefined: the ledger is not open any more, or not this log's; recover it.
+ */
+async function resumeSegment(
+  ports: LedgerPorts,
+  log: LogIdentity,
+  tail: LedgerTail,
+  known: OpenedSegment | undefined,
+): Promise<OpenedSegment | undefined> {
+  const segment: ResumedSegment | undefined = isSame(known, tail)
+    ? known
+    : await readSegment(ports, log, tail);
+  if (segment === undefined) return undefined;
+  const { ledgerId } = segment.ledger.item;
+  const firstEntry = (tail.lastAddConfirmed + 1) as typeof tail.lastAddConfirmed;
+  const producers = await restoreProducers(ports, await producersIn(ports, log, segment, tail, known));
+  ports.trace.emit({ event: "segment-resumed", log: log.log, ledgerId, firstEntry });
+  return { ...segment, lastTimestampMs: tail.lastTimestampMs, producers, tail };
 }
 
-export const contestWith = (contest: LogContest | undefined, region: Region): LogContest | undefined =>
-  contest?.region === region ? contest : undefined;
+/**
+ * A process that left the ledger itself reads only what others have added since, unless a later snapshot is
+ * nearer. A ledger without an entry says nothing yet: what came before it does.
+ */
+async function producersIn(
+  ports: LedgerPorts,
+  log: LogIdentity,
+  { first, item, ledger }: ResumedSegment,
+  { producersAt, lastAddConfirmed: through }: LedgerTail,
+  known: OpenedSegment | undefined,
+): Promise<ProducersIn | undefined> {
+  const left = known?.ledger.item.ledgerId === ledger.item.ledgerId ? known : undefined;
+  const where = { ledger: ledger.item, segment: item.number, through };
+  const since = left?.tail?.lastAddConfirmed;
+  if (left !== undefined && since === through)
+    return { ...where, from: nextEntry(through), known: left.producers };
+  if (through === NO_ENTRY) return (await beforeSegment(ports, log.log, first)).producersIn;
+  if (producersAt === undefined) return undefined;
+  if (left === undefined || since === undefined || since < producersAt)
+    return { ...where, from: producersAt };
+  return { ...where, from: nextEntry(since), known: left.producers };
+}
 
-/** Not by a clock that is far off (OF5). */
-export const isLeftAlone = (contest: LogContest | undefined, nowMs: number): boolean =>
-  contest !== undefined &&
-  nowMs < contest.aloneUntilMs &&
-  contest.aloneUntilMs - nowMs <= limits.ownerGuardMsMax;
+type ResumedSegment = Pick<OpenedSegment, "first" | "item" | "ledger">;
 
-function nextContest(before: LogContest | undefined, region: Region, nowMs: number): LogContest {
-  const { ownerGuardMs, ownerGuardMsMax, ownerGuardGrowth } = limits;
-  const isOneContest = before !== undefined && nowMs - before.aloneUntilMs < ownerGuardMsMax;
-  const times = (isOneContest ? before.times : 0) + 1;
-  const aloneMs = Math.min(ownerGuardMsMax, ownerGuardMs * ownerGuardGrowth ** times);
-  return { region, times, aloneUntilMs: nowMs + aloneMs };
+function isSame(known: OpenedSegment | undefined, tail: LedgerTail): known is OpenedSegment {
+  if (known === undefined || known.ledger.item.ledgerId !== tail.ledgerId) return false;
+  return isSameVersion(known.ledger.version, tail.ledgerVersion);
+}
+
+async function readSegment(
+  ports: LedgerPorts,
+  log: LogIdentity,
+  tail: LedgerTail,
+): Promise<ResumedSegment | undefined> {
+  const readAt = new Age(ports.clock);
+  const ledger = await ports.metadata.get(ledgerKey(tail.ledgerId), "consistent");
+  if (ledger?.item.kind !== "ledger" || ledger.item.state !== "OPEN") return undefined;
+  const { origin } = ledger.item;
+  if (origin?.log !== log.log) return undefined;
+  const first = origin.firstSeqNum;
+  const item = (await ports.metadata.get(segmentKey(log.log, first), "consistent"))?.item;
+  if (item?.kind !== "segment" || item.ledgerId !== tail.ledgerId) return undefined;
+  return { first, item, ledger: { ...ledger, item: ledger.item, readAt } };
 }

@@ -22,7 +22,7 @@
  */
 import { unreachable } from "../../assert.ts";
 import { Age, type Deadline } from "../../deadline.ts";
-import { CallDenied, type FencelineError, sideEffectsOf } from "../../errors.ts";
+import { CallDenied, type FencelineError, notReady, sideEffectsOf } from "../../errors.ts";
 import type { LogIncarnation, Region } from "../../ids.ts";
 import { limits } from "../../limits.ts";
 import { randomBelow } from "../../random.ts";
@@ -33,9 +33,10 @@ import { lastItem } from "../chain/segments.ts";
 import type { LogIdentity } from "../log-identity.ts";
 import { type AppendAnswer, answerOf, failed, type LogPorts } from "../log-ports.ts";
 import type { TakeoverPermit } from "../opening/open-segment.ts";
-import type { AppendRequest } from "../operations.ts";
+import type { AppendRequest, Ownership } from "../operations.ts";
 import { isAccepting, OwnerCalls } from "./owner-calls.ts";
 import { OwnerFailureDetector } from "./owner-failure-detector.ts";
+import { ownerLimits } from "./owner-limits.ts";
 import { OwnerTransfer } from "./transfer-owner.ts";
 
 /** One append on its way. */
@@ -63,15 +64,15 @@ export class AppendRouter {
   readonly #writers = new Map<LogIncarnation, LogWriter>();
   /** When each was asked for last. */
   readonly #used = new Map<LogIncarnation, Age>();
-  /** Absent: nothing is forwarded, and nothing handed over. */
-  readonly elsewhere: Elsewhere | undefined;
+  /** Undefined: nothing is forwarded, and nothing handed over. */
+  readonly #elsewhere: Elsewhere | undefined;
 
   constructor(private readonly ports: LogPorts) {
     const { regions } = ports;
     this.#detector = new OwnerFailureDetector(ports);
     if (regions === undefined) return;
     const calls = new OwnerCalls(ports, regions, this.#detector);
-    this.elsewhere = { calls, transfer: new OwnerTransfer(ports, calls) };
+    this.#elsewhere = { calls, transfer: new OwnerTransfer(ports, calls) };
   }
 
   /** The log's writer; a new one if there is none. */
@@ -90,9 +91,13 @@ export class AppendRouter {
     return this.#writers.get(log.log);
   }
 
-  /** Every writer releases its lease; the writers stay, and acquire it again on use. */
+  /**
+   * Every writer releases its lease; the writers stay, and acquire it again on use. Other processes of the
+   * region can then know what owners answered.
+   */
   async release(): Promise<void> {
-    await Promise.all([...this.#writers.values()].map((writer) => writer.release()));
+    const released = [...this.#writers.values()].map((writer) => writer.release());
+    await Promise.all([...released, this.#elsewhere?.calls.flush()]);
   }
 
   /** The same for writers that were not asked for in so long a time. */
@@ -116,7 +121,7 @@ export class AppendRouter {
 
   /** Nothing is sent, fenced or moved once `deadline` is over. Never rejects. */
   async append(log: LogIdentity, request: AppendRequest, deadline: Deadline): Promise<AppendAnswer> {
-    const { elsewhere } = this;
+    const elsewhere = this.#elsewhere;
     const writer = this.writerOf(log);
     const routed: Routed = { log, request, writer, deadline };
     const answer = elsewhere === undefined ? this.#write(routed) : this.#untilAnswered(routed, elsewhere);
@@ -128,7 +133,7 @@ export class AppendRouter {
   async #untilAnswered(routed: Routed, elsewhere: Elsewhere): Promise<AppendAnswer> {
     const { log, request, writer, deadline } = routed;
     const { region } = this.ports;
-    const lookUp = () => deadline.ask(() => this.lookUp(log));
+    const lookUp = () => deadline.ask(() => this.#lookUp(log));
     let owner = writer.isWarm ? region : (this.#detector.ownerOf(log.log) ?? (await lookUp()));
     while (!deadline.isOver) {
       const isHere = owner === undefined || owner === region;
@@ -144,8 +149,39 @@ export class AppendRouter {
     return failed(ownerSilent(log.name, owner ?? region));
   }
 
+  /** Throws as `AppendOperations.transferOwner` does. */
+  async transfer(log: LogIdentity, to: Region): Promise<Ownership> {
+    return await this.#transferOf(log).transfer(log, this.writerOf(log), to);
+  }
+
+  /** The owner's part of a transfer. Throws as `OwnerTransfer.handOver` does. */
+  async handOver(log: LogIdentity, to: Region, deadline: Deadline): Promise<Ownership> {
+    return await this.#transferOf(log).handOver(log, this.writerOf(log), to, deadline);
+  }
+
+  #transferOf({ name }: LogIdentity): OwnerTransfer {
+    if (this.#elsewhere !== undefined) return this.#elsewhere.transfer;
+    throw notReady(`log ${name}: this region reaches no other one, so no log can change its owner`);
+  }
+
+  /** Rule 14, by the owner in another region. False: there is none, it is silent, or it failed. */
+  async isSettledByOwner(log: LogIdentity): Promise<boolean> {
+    if (this.#elsewhere === undefined) return false;
+    const owner = await this.#lookUp(log);
+    if (owner === undefined || owner === this.ports.region) return false;
+    const { calls } = this.#elsewhere;
+    if (calls.isGivenUp(owner) || (await calls.isSilent(log.log, owner))) return false;
+    try {
+      const request = { kind: "settle", log: log.name } as const;
+      return (await calls.request(log, owner, request, ownerLimits.settleWaitMs)).kind === "done";
+    } catch (error) {
+      if (error instanceof CallDenied) throw error; // The owner may be well: its ledger is left alone.
+      return false;
+    }
+  }
+
   /** Read consistently, and remembered. */
-  async lookUp(log: LogIdentity): Promise<Region | undefined> {
+  async #lookUp(log: LogIdentity): Promise<Region | undefined> {
     const last = await lastItem(this.ports.metadata, log.log, "consistent");
     const owner = last?.kind === "segment" ? last.item.ownerRegion : undefined;
     this.#detector.noteOwner(log.log, owner);

@@ -35,7 +35,7 @@ import type { OwnerFailures } from "../../lease.ts";
 import { limits } from "../../limits.ts";
 import type { WriteAnswer } from "../../ports.ts";
 import { within } from "../../waiting.ts";
-import { contestWith, isLeftAlone } from "../lease/writer-lease.ts";
+import { contestWith, isLeftAlone } from "../lease/lease-steps.ts";
 import type { LogPorts } from "../log-ports.ts";
 
 /** What this process knows of a region. */

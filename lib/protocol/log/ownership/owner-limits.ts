@@ -18,7 +18,7 @@ export const ownerLimits = {
   recoveryUsualMs: 1_900,
   /** Failures whose names are kept beside their count: more than are under way at a time. */
   ownerFailuresNamed: 16,
-  /** Time for a log to change its owner: the opening of a segment, and the wait for the pen before it. */
+  /** Time for a log to change its owner: the opening of a segment, and the wait for the lease before it. */
   transferTimeoutMs: 20_000,
   /** Wait for the owner to settle a tail before one's own region takes over. */
   settleWaitMs: 1_500,

@@ -23,7 +23,7 @@
  */
 import type { Clock } from "../../clock.ts";
 import { Age, Deadline } from "../../deadline.ts";
-import { FencelineError } from "../../errors.ts";
+import { FencelineError, notReady } from "../../errors.ts";
 import type { LogIncarnation, Region } from "../../ids.ts";
 import { LedgerWriter } from "../../ledger/ledger-writer.ts";
 import { limits } from "../../limits.ts";
@@ -32,7 +32,7 @@ import { backoff, pause, within } from "../../waiting.ts";
 import { ownerSilent } from "../appending/append-errors.ts";
 import type { LogWriter } from "../appending/log-writer.ts";
 import { ownershipOf } from "../chain/segments.ts";
-import { WriterTenure } from "../lease/writer-tenure.ts";
+import { WriterLease } from "../lease/writer-lease.ts";
 import type { LogIdentity } from "../log-identity.ts";
 import type { LogPorts, OwnerAnswer, OwnerRequest, TakeOverRequest } from "../log-ports.ts";
 import { notOwnedHere } from "../opening/not-the-writer.ts";
@@ -51,15 +51,8 @@ import { ownerLimits } from "./owner-limits.ts";
 
 /** How long a log may take to change its owner, from the arrival of the request on. */
 export function transferDeadline(clock: Clock, logName: string): Deadline {
-  return new Deadline(
-    clock,
-    ownerLimits.transferTimeoutMs,
-    () =>
-      new FencelineError("not_ready", {
-        message: `log ${logName}: handing it over took too long; the log stays with its owner; try again`,
-        details: { phase: "transferring" },
-      }),
-  );
+  const message = `log ${logName}: handing it over took too long; the log stays with its owner; try again`;
+  return new Deadline(clock, ownerLimits.transferTimeoutMs, () => notReady(message, "transferring"));
 }
 
 /** Where a log goes, and until when. */
@@ -95,12 +88,8 @@ export class OwnerTransfer {
       }
       await backoff(this.ports, Math.min(attempt, 4));
     }
-    throw new FencelineError("not_ready", {
-      message: `log ${log.name}: region ${to} did not become its owner in time; ask who owns it, try again`,
-      sideEffects: "possible",
-      details: { phase: "transferring" },
-      cause: reason,
-    });
+    const story = `region ${to} did not become its owner in time; ask who owns it, try again`;
+    throw notReady(`log ${log.name}: ${story}`, "transferring", { sideEffects: "possible", cause: reason });
   }
 
   /**
@@ -115,12 +104,8 @@ export class OwnerTransfer {
     for (const other of knownRegions(topology)) {
       if (other === region || !isAccepting(this.ports, other)) continue;
       if ((await this.calls.canOwn(log.log, other).catch(() => undefined)) !== true) continue;
-      const left = this.#leaveTo(log, writer, { to: other, deadline });
-      const moved = await left.then(
-        () => true,
-        () => false,
-      );
-      if (moved) return true;
+      const left = await this.#leaveTo(log, writer, { to: other, deadline }).catch(() => undefined);
+      if (left !== undefined) return true;
     }
     return false;
   }
@@ -129,10 +114,8 @@ export class OwnerTransfer {
   async handOver(log: LogIdentity, writer: LogWriter, to: Region, deadline: Deadline): Promise<Ownership> {
     const canOwn = to === this.ports.region || (await this.calls.canOwn(log.log, to)) === true;
     if (canOwn) return await this.#leaveTo(log, writer, { to, deadline });
-    throw new FencelineError("not_ready", {
-      message: `log ${log.name}: region ${to} does not say that it can own now; the log stays; try again`,
-      details: { phase: "transferring" },
-    });
+    const story = `region ${to} does not say that it can own now; the log stays; try again`;
+    throw notReady(`log ${log.name}: ${story}`, "transferring");
   }
 
   async #leaveTo(log: LogIdentity, writer: LogWriter, move: Move): Promise<Ownership> {
@@ -216,10 +199,8 @@ export class OwnerTransfer {
 }
 
 function stillWriting(logName: string): FencelineError {
-  return new FencelineError("not_ready", {
-    message: `log ${logName}: appends under way take too long; the log stays with its owner; try again`,
-    details: { phase: "transferring" },
-  });
+  const story = "appends under way take too long; the log stays with its owner";
+  return notReady(`log ${logName}: ${story}; try again`, "transferring");
 }
 
 function checkDone(answer: OwnerAnswer): Ownership | undefined {
@@ -237,8 +218,10 @@ async function handOver(
   log: LogIdentity,
   elect: () => Promise<Ownership>,
 ): Promise<Ownership> {
-  const lease = new WriterTenure(ports, log);
-  if ((await lease.enter()) !== undefined) return await elect();
+  const lease = new WriterLease(ports, log);
+  const barred = await lease.enter();
+  if (barred?.kind === "held") throw barred.error;
+  if (barred !== undefined) return await elect();
   try {
     const left = await lease.resume();
     if (left !== undefined) await closeCleanly(ports, left, lease);
@@ -248,7 +231,7 @@ async function handOver(
   }
 }
 
-async function closeCleanly(ports: LogPorts, left: OpenedSegment, lease: WriterTenure): Promise<void> {
+async function closeCleanly(ports: LogPorts, left: OpenedSegment, lease: WriterLease): Promise<void> {
   try {
     await new LedgerWriter(ports, left.ledger, lease.startOf(left)).close();
   } catch (error) {
@@ -265,7 +248,7 @@ export async function takeOver(
   log: LogIdentity,
   permit: TakeoverPermit | undefined,
 ): Promise<Ownership> {
-  const lease = new WriterTenure(ports, log);
+  const lease = new WriterLease(ports, log);
   const barred = await lease.enter();
   if (barred !== undefined) throw barred.error;
   let left: OpenedSegment | undefined;

@@ -8,7 +8,7 @@ import {
   acquireLease,
   releaseLease,
   renewContested,
-} from "../../../../lib/protocol/log/lease/writer-lease.ts";
+} from "../../../../lib/protocol/log/lease/lease-steps.ts";
 import { OwnerFailureDetector } from "../../../../lib/protocol/log/ownership/owner-failure-detector.ts";
 import { TestClock } from "../../../scenarios/test-clock.ts";
 import { SeededRandom } from "../../../sim/seeded-random.ts";
@@ -47,7 +47,7 @@ function observer() {
   const takeOver = async () => {
     const ports = { leases: store, clock: clocks, random };
     const acquired = await acquireLease(ports, log, "taker");
-    if (acquired.kind === "cannot-own") throw acquired.error;
+    if (acquired.kind !== "acquired") throw acquired.error;
     const renewal = await renewContested(ports, acquired.held, east);
     if (renewal.kind !== "kept") throw new Error(renewal.kind);
     await releaseLease(ports, renewal.held, { suspects: [] });
