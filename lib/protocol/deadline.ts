@@ -9,7 +9,6 @@
  *     or moves anything after it.
  */
 import type { Clock } from "./clock.ts";
-import { settledBefore } from "./waiting.ts";
 
 export type Clocks = Pick<Clock, "nowMs" | "monotonicMs">;
 
@@ -117,4 +116,31 @@ export class Deadline {
   #lateError(): Error {
     return this.#around?.isOver === true ? this.#around.#lateError() : this.late(this.timeoutMs);
   }
+}
+
+/** Settles as `call` does; rejects with `late` after `timeoutMs`, or as `cancelled` says. Leaves no timer. */
+export function settledBefore<T>(
+  clock: Clock,
+  timeoutMs: number,
+  late: () => Error,
+  call: () => Promise<T>,
+  cancelled: (reject: (error: Error) => void) => void = () => {},
+): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const timer = clock.startTimer(timeoutMs, () => reject(late()));
+    const fail = (error: unknown) => {
+      timer.cancel();
+      reject(error);
+    };
+    cancelled(fail);
+    started(call).then((value) => {
+      timer.cancel();
+      resolve(value);
+    }, fail);
+  });
+}
+
+/** A call that throws at once rejects like one that fails later. */
+async function started<T>(call: () => Promise<T>): Promise<T> {
+  return await call();
 }

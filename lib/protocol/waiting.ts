@@ -1,6 +1,7 @@
 /** Waiting: bounded calls and pauses on the clock port, and signals. */
 import { aborted, type CallSignal } from "./call-abort.ts";
 import type { Clock } from "./clock.ts";
+import { settledBefore } from "./deadline.ts";
 import { unavailable } from "./errors.ts";
 import { limits } from "./limits.ts";
 import { type Random, randomBelow } from "./random.ts";
@@ -36,33 +37,6 @@ export function within<T>(
   const late = () => unavailable(`${what}: no answer in ${timeoutMs} ms`);
   const cancelled = (reject: (error: Error) => void) => signal?.onAbort(() => reject(aborted(what)));
   return settledBefore(clock, timeoutMs, late, call, cancelled);
-}
-
-/** Settles as `call` does; rejects with `late` after `timeoutMs`, or as `cancelled` says. Leaves no timer. */
-export function settledBefore<T>(
-  clock: Clock,
-  timeoutMs: number,
-  late: () => Error,
-  call: () => Promise<T>,
-  cancelled: (reject: (error: Error) => void) => void = () => {},
-): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const timer = clock.startTimer(timeoutMs, () => reject(late()));
-    const fail = (error: unknown) => {
-      timer.cancel();
-      reject(error);
-    };
-    cancelled(fail);
-    started(call).then((value) => {
-      timer.cancel();
-      resolve(value);
-    }, fail);
-  });
-}
-
-/** A call that throws at once rejects like one that fails later. */
-async function started<T>(call: () => Promise<T>): Promise<T> {
-  return await call();
 }
 
 /**
