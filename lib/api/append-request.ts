@@ -19,14 +19,18 @@ import { FAULTS_MAX, faultsOf, invalidRequest } from "./validation.ts";
  * Bytes read of a JSON body. A full batch of control characters takes six times its size as JSON escapes;
  * the rest is room for the framing of 1,000 records.
  */
-const APPEND_BODY_BYTES_MAX = 8 * 1024 * 1024;
+export const APPEND_BODY_BYTES_MAX = 8 * 1024 * 1024;
 
 const REMEDY =
   `A batch holds at most ${limits.batchRecordsMax} records and ${limits.batchBytesMax} metered bytes ` +
   "(for each record 8, 2 per header, and the bytes of headers and body); split it.";
 
 /** Bodies of lines, each the bytes of one record: what stands in a line is not looked into. */
-const LINE_TYPES: ReadonlySet<string> = new Set(["application/x-ndjson", "application/jsonl", "text/plain"]);
+export const LINE_TYPES: ReadonlySet<string> = new Set([
+  "application/x-ndjson",
+  "application/jsonl",
+  "text/plain",
+]);
 
 /** As it is named on the wire. */
 interface Condition {

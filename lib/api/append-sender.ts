@@ -15,6 +15,13 @@ export const SENDER_NAME_LENGTH_MAX = appendLimits.senderIdLengthMax - KEY_MARK.
 
 const NAME_PATTERN = /^[\x21-\x7e]+$/;
 
+/** What OpenAPI says of an Idempotency-Key, and of a producer's id. */
+export const senderNameNotes = {
+  minLength: 1,
+  maxLength: SENDER_NAME_LENGTH_MAX,
+  pattern: "^[!-~]+$",
+} as const;
+
 /** The sender of the one batch that this key is of. */
 export function keySender(key: string): Sender {
   return { id: KEY_MARK + key, epoch: 0, seq: 0 };

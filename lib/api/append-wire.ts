@@ -1,17 +1,26 @@
 /** Appends and their answers as they travel over HTTP; wire.ts says what holds for all schemas. */
 import * as z from "zod/mini";
 import { limits } from "../protocol/limits.ts";
-import { SENDER_NAME_LENGTH_MAX } from "./append-sender.ts";
+import { senderNameNotes } from "./append-sender.ts";
 import { component, noted, type Sent, type Wire } from "./schema.ts";
 import { headerPair, position, seqNum } from "./wire.ts";
 
 export const recordInput = component("RecordInput", () =>
   z.strictObject({
-    body: z.string({ error: "must be a string: text, or base 64 with Log-Format: base64" }),
-    headers: z.optional(noted(z.array(headerPair()), { maxItems: limits.recordHeadersMax })),
+    body: noted(z.string({ error: "must be a string: text, or base 64 with Log-Format: base64" }), {
+      description: `A record has at most ${limits.batchBytesMax} metered bytes: 8, 2 a header, its own.`,
+    }),
+    headers: z.optional(
+      noted(z.array(headerPair()), {
+        maxItems: limits.recordHeadersMax,
+        description: `Names and values, of at most ${limits.recordHeaderBytesMax} bytes together.`,
+      }),
+    ),
     timestamp: z.optional(
       noted(z.int().check(z.minimum(0)), {
-        description: "Wall time in ms; the time of arrival if absent.",
+        description:
+          `Wall time in ms, at most ${limits.timestampAheadMaxMs} ms ahead of the server's clock ` +
+          "(400); the time of arrival if absent.",
       }),
     ),
   }),
@@ -21,8 +30,7 @@ export const recordInput = component("RecordInput", () =>
 const producer = component("Producer", () =>
   z.strictObject({
     id: noted(z.string(), {
-      minLength: 1,
-      maxLength: SENDER_NAME_LENGTH_MAX,
+      ...senderNameNotes,
       description: "Printable ASCII without spaces, such as a UUID; one for each producer.",
     }),
     epoch: noted(seqNum(), {
@@ -37,7 +45,11 @@ const producer = component("Producer", () =>
 export const appendBody = component("Append", () =>
   z.strictObject({
     // Their number and sizes are the log's to check.
-    records: noted(z.array(recordInput()), { minItems: 1, maxItems: limits.batchRecordsMax }),
+    records: noted(z.array(recordInput()), {
+      minItems: 1,
+      maxItems: limits.batchRecordsMax,
+      description: `At most ${limits.batchBytesMax} metered bytes together.`,
+    }),
     match_seq_num: z.optional(
       noted(seqNum(), {
         description:
@@ -51,7 +63,8 @@ export const appendBody = component("Append", () =>
     producer: z.optional(
       noted(producer(), {
         description:
-          "Makes a repeated append safe: a batch that is in the log already is not appended again.",
+          "Makes a repeated append safe: a batch that is in the log already is not appended again. Not " +
+          "together with an Idempotency-Key.",
       }),
     ),
   }),

@@ -6,7 +6,7 @@ import { type ApiApp, answer, jsonBody, route } from "./route.ts";
 import { problems } from "./route-problems.ts";
 import { type ApiOptions, logParams, logRequest } from "./routing.ts";
 import { noted } from "./schema.ts";
-import { readSmallBody } from "./small-body.ts";
+import { readSmallBody, SMALL_BODY_BYTES_MAX } from "./small-body.ts";
 import { strictQuery } from "./strict-query.ts";
 
 const TRIM_POINT = { what: "seq_num", example: '{"seq_num": 5}' };
@@ -17,7 +17,7 @@ const trimLog = route({
   path: "/v1/logs/{log}/trim",
   summary: "Lets go of the records below a seq_num, up to the tail. Goes forward only.",
   request: logRequest,
-  body: jsonBody(trimBody),
+  body: jsonBody(trimBody, SMALL_BODY_BYTES_MAX),
   problems: problems("body", "metadata", "log", "calls", "position_unwritten"),
   answers: { 200: answer(trimmed, "The log as it is trimmed now.") },
 });

@@ -4,18 +4,13 @@
  * would reach another log than the one it names.
  */
 import { FencelineError } from "../protocol/errors.ts";
-import { type LogName, logName } from "../protocol/ids.ts";
 import { limits } from "../protocol/limits.ts";
 import { pointerTo } from "./pointers.ts";
 
-const REMEDY = "Percent-encode the name as one path segment ('/' is %2F), without '.' or '..' segments.";
+/** The same as a pattern, but for its bytes: no control characters, no segment that is "." or "..". */
+export const LOG_NAME_PATTERN = "^(?!(?:[^/]*/)*\\.\\.?(?:/|$))[^\\u0000-\\u001f\\u007f-\\u009f]+$";
 
-/** Types the name that stands at `pointer`, or throws `invalid_request`. */
-export function checkedLogName(name: string, pointer: string): LogName {
-  const fault = nameFault(name);
-  if (fault === undefined) return logName(name);
-  throw invalidName(name, fault, pointer);
-}
+const REMEDY = "Percent-encode the name as one path segment ('/' is %2F), without '.' or '..' segments.";
 
 /** What is wrong with the name, if anything. */
 export function nameFault(name: string): string | undefined {
@@ -73,7 +68,8 @@ function decodedSegment(segment: string): string | undefined {
   }
 }
 
-function invalidName(given: string, fault: string, pointer = pointerTo("path", ["log"])): FencelineError {
+function invalidName(given: string, fault: string): FencelineError {
+  const pointer = pointerTo("path", ["log"]);
   return new FencelineError("invalid_request", {
     message: `${JSON.stringify(shortened(given))} is no log name: ${fault}. ${REMEDY}`,
     details: { errors: [{ pointer, detail: fault }] },

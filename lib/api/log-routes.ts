@@ -5,13 +5,12 @@ import { limits } from "../protocol/limits.ts";
 import { createdAnswer, logAnswer, segmentAnswer } from "./answers.ts";
 import { ApiError } from "./api-error.ts";
 import { configOf } from "./log-config.ts";
-import { checkedLogName, shortened } from "./log-name.ts";
-import { pointerTo } from "./pointers.ts";
+import { shortened } from "./log-name.ts";
 import { mediaType, readBody, readJson } from "./request-body.ts";
 import { type ApiApp, answer, jsonBody, route } from "./route.ts";
 import { problems } from "./route-problems.ts";
-import { type ApiOptions, logRequest } from "./routing.ts";
-import type { Wire } from "./schema.ts";
+import { type ApiOptions, logNameGiven, logRequest } from "./routing.ts";
+import { noted, type Wire } from "./schema.ts";
 import { checkedBody } from "./small-body.ts";
 import { strictQuery } from "./strict-query.ts";
 import {
@@ -33,7 +32,7 @@ const createLog = route({
   path: "/v1/logs/{log}",
   summary: "Creates the log, or finds it with the same configuration.",
   request: logRequest,
-  body: jsonBody(createBody, false),
+  body: jsonBody(createBody, CREATE_BODY_BYTES_MAX, false),
   problems: problems("body", "metadata", "log_exists", "region_not_found"),
   answers: {
     200: answer(createdLog, "The log was there with this configuration."),
@@ -49,8 +48,13 @@ const listLogs = route({
   request: () => ({
     query: strictQuery({
       prefix: z._default(z.string(), ""),
-      start_after: z.optional(z.string()),
-      limit: z.optional(wholeNumber(1, limits.listLogsMax)),
+      start_after: z.optional(logNameGiven()),
+      limit: z.optional(
+        noted(wholeNumber(1, limits.listLogsMax), {
+          description: `Names, at most; ${LIST_LIMIT_DEFAULT} if absent.`,
+          default: LIST_LIMIT_DEFAULT,
+        }),
+      ),
     }),
   }),
   problems: problems("metadata"),
@@ -101,9 +105,7 @@ export function addLogRoutes(app: ApiApp, options: ApiOptions): void {
     const { prefix, start_after, limit } = query;
     const page = await options.read.listLogs({
       prefix,
-      ...(start_after === undefined
-        ? {}
-        : { startAfter: checkedLogName(start_after, pointerTo("query", ["start_after"])) }),
+      ...(start_after === undefined ? {} : { startAfter: logName(start_after) }),
       limit: limit ?? LIST_LIMIT_DEFAULT,
     });
     return c.json({ logs: [...page.logs], has_more: page.hasMore }, 200);

@@ -6,7 +6,7 @@ import { configureBody, type OwnershipJson, ownership, transferBody } from "./ow
 import { type ApiApp, answer, jsonBody, route } from "./route.ts";
 import { problems } from "./route-problems.ts";
 import { type ApiOptions, logRequest, nameOwner } from "./routing.ts";
-import { readSmallBody } from "./small-body.ts";
+import { readSmallBody, SMALL_BODY_BYTES_MAX } from "./small-body.ts";
 import { logDescription } from "./wire.ts";
 
 const REGION = { what: "region", example: '{"region": "us-west-2"}' };
@@ -19,7 +19,7 @@ const showOwner = route({
   summary: "The region that owns the log, read consistently.",
   request: logRequest,
   problems: problems("metadata", "log", "log_sealed"),
-  answers: { 200: answer(ownership, "The owner.") },
+  answers: { 200: answer(ownership, "The owner.", ["Log-Owner"]) },
 });
 
 const transferOwner = route({
@@ -28,7 +28,7 @@ const transferOwner = route({
   path: "/v1/logs/{log}/owner/transfer",
   summary: "Makes a region own the log: by leave of the owner, or by recovery if that does not answer.",
   request: logRequest,
-  body: jsonBody(transferBody),
+  body: jsonBody(transferBody, SMALL_BODY_BYTES_MAX),
   problems: problems(
     "body",
     "metadata",
@@ -37,9 +37,10 @@ const transferOwner = route({
     "writes",
     "log_sealed",
     "region_not_found",
+    "region_not_accepting",
     "not_owner",
   ),
-  answers: { 200: answer(ownership, "The region owns the log, now or since before.") },
+  answers: { 200: answer(ownership, "The region owns the log, now or since before.", ["Log-Owner"]) },
 });
 
 const configureLog = route({
@@ -48,7 +49,7 @@ const configureLog = route({
   path: "/v1/logs/{log}",
   summary: "Changes what of a log's configuration may change: the region that should own it.",
   request: logRequest,
-  body: jsonBody(configureBody),
+  body: jsonBody(configureBody, SMALL_BODY_BYTES_MAX),
   problems: problems("body", "metadata", "log", "region_not_found"),
   answers: { 200: answer(logDescription, "The log as it is then.") },
 });

@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import { component, noted, once, type Wire } from "./schema.ts";
 
-const regionName = once(() => z.string().check(z.minLength(1), z.maxLength(64)));
+export const regionName = once(() => z.string().check(z.minLength(1), z.maxLength(64)));
 
 export const preferredRegion = once(() =>
   noted(regionName(), {

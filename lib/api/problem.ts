@@ -27,6 +27,7 @@ export const problemStatus = {
   log_exists: 409,
   log_sealed: 409,
   fenced: 409,
+  region_not_accepting: 409,
   producer_seq_gap: 409,
   producer_seq_passed: 409,
   position_trimmed: 410,

@@ -6,7 +6,7 @@ import { limits } from "../protocol/limits.ts";
 import type { ReadPlace } from "../protocol/log/operations.ts";
 import { parseDlsn } from "../protocol/log/records/record.ts";
 import { ackAnswer, readAnswer, tailAnswer } from "./answers.ts";
-import { readAppend } from "./append-request.ts";
+import { APPEND_BODY_BYTES_MAX, LINE_TYPES, readAppend } from "./append-request.ts";
 import { appendAck, appendBody } from "./append-wire.ts";
 import { type ApiApp, answer, route } from "./route.ts";
 import { problems } from "./route-problems.ts";
@@ -23,6 +23,9 @@ import { timeAnswer, timingHeader } from "./server-timing.ts";
 import { strictQuery } from "./strict-query.ts";
 import * as wire from "./wire.ts";
 
+/** Of at least one line. */
+const lines = once(() => noted(z.string(), { minLength: 1 }));
+
 const appendRecords = route({
   id: "appendRecords",
   method: "post",
@@ -34,31 +37,42 @@ const appendRecords = route({
     query: strictQuery({
       match_seq_num: z.optional(
         noted(wire.seqNumText(), {
-          description: "With application/octet-stream: append only if the record gets this seq_num.",
+          description:
+            "With a body that is not JSON: append only if its first record gets this seq_num. With JSON it " +
+            "is refused (400), being a member of the body there.",
         }),
       ),
     }),
   }),
   body: {
     required: true,
+    bytesMax: APPEND_BODY_BYTES_MAX,
+    description:
+      "Records in JSON; or one record a line, the bytes before each newline; or the bytes of one record. " +
+      `At most ${limits.batchRecordsMax} records.`,
     content: {
       "application/json": appendBody,
+      ...Object.fromEntries([...LINE_TYPES].map((type) => [type, lines])),
       "application/octet-stream": once(() => noted(z.string(), { format: "binary" })),
     },
   },
   problems: problems("body", "metadata", "log", "calls", "writes", "append", "log_sealed"),
-  answers: { 200: answer(appendAck, "The batch is durable.") },
+  answers: { 200: answer(appendAck, "The batch is durable.", ["Log-Owner"]) },
 });
 
+const TIMING_HEADERS = ["Server-Timing", "Preference-Applied"] as const;
+
+/** A read names one of them at most. */
 const STARTS = ["seq_num", "dlsn", "timestamp", "tail_offset"] as const;
 
 function readQuery() {
-  const start = (description: string) => z.optional(noted(wire.seqNumText(), { description }));
+  const alone = `Not together with another of ${STARTS.join(", ")}.`;
+  const start = (text: string) => z.optional(noted(wire.seqNumText(), { description: `${text} ${alone}` }));
   return strictQuery({
     seq_num: start("The first record wanted; 0 if nothing else says where to begin either."),
     dlsn: z.optional(
-      noted(z.string(), {
-        description: "Begins at the record that has it, or at the first one behind that place.",
+      noted(wire.dlsnText(), {
+        description: `Begins at the record that has it, or at the first one behind that place. ${alone}`,
       }),
     ),
     timestamp: start("Begins at the first record whose timestamp, in ms, is no lower."),
@@ -71,7 +85,10 @@ function readQuery() {
     ),
     bytes: z.optional(
       noted(wire.wholeNumber(1, limits.readBytesMax), {
-        description: "Metered bytes, at most; one record is returned whatever its size.",
+        description:
+          `Metered bytes, at most; ${limits.readBytesMax} if absent. One record is returned ` +
+          "whatever its size.",
+        default: limits.readBytesMax,
       }),
     ),
     consistency: z._default(wire.consistency(), "strong"),
@@ -93,7 +110,9 @@ const readRecords = route({
     query: readQuery(),
   }),
   problems: problems("metadata", "log", "calls", "position_trimmed", "position_unwritten", "not_utf8"),
-  answers: { 200: answer(wire.readAnswer, "Records, possibly none at the tail.") },
+  answers: {
+    200: answer(wire.readAnswer, "Records, possibly none at the tail.", ["Log-Format", ...TIMING_HEADERS]),
+  },
 });
 
 const readTail = route({
@@ -107,7 +126,7 @@ const readTail = route({
     query: strictQuery({ consistency: z._default(wire.consistency(), "strong") }),
   }),
   problems: problems("metadata", "log", "calls"),
-  answers: { 200: answer(wire.tailAnswer, "The tail.") },
+  answers: { 200: answer(wire.tailAnswer, "The tail.", ["Log-Owner", ...TIMING_HEADERS]) },
 });
 
 export function addRecordRoutes(app: ApiApp, options: ApiOptions): void {

@@ -2,6 +2,7 @@
 import * as z from "zod/mini";
 import { bookieId, region } from "../protocol/ids.ts";
 import { bookieAnswer, regionAnswer } from "./answers.ts";
+import { regionName } from "./owner-wire.ts";
 import {
   bookieDescription,
   bookieStateBody,
@@ -12,7 +13,10 @@ import {
 import { type ApiApp, answer, jsonBody, route } from "./route.ts";
 import { problems } from "./route-problems.ts";
 import type { ApiOptions } from "./routing.ts";
-import { readSmallBody } from "./small-body.ts";
+import { readSmallBody, SMALL_BODY_BYTES_MAX } from "./small-body.ts";
+
+/** Its region's name, its own and its storage's. */
+const BOOKIE_LENGTH_MAX = 256;
 
 const STATE = { what: "state", example: '{"state": "..."}' };
 
@@ -30,8 +34,8 @@ const setRegionState = route({
   method: "patch",
   path: "/v1/regions/{region}",
   summary: "Says whether the region takes new copies; functions at work know within ten seconds.",
-  request: () => ({ params: z.object({ region: z.string() }) }),
-  body: jsonBody(regionStateBody),
+  request: () => ({ params: z.object({ region: regionName() }) }),
+  body: jsonBody(regionStateBody, SMALL_BODY_BYTES_MAX),
   problems: problems("body", "metadata", "region_not_found"),
   answers: { 200: answer(regionDescription, "The region as it is now.") },
 });
@@ -41,8 +45,13 @@ const setBookieState = route({
   method: "patch",
   path: "/v1/regions/{region}/bookies/{bookie}",
   summary: "Says whether the bookie takes new copies; functions at work know within ten seconds.",
-  request: () => ({ params: z.object({ region: z.string(), bookie: z.string() }) }),
-  body: jsonBody(bookieStateBody),
+  request: () => ({
+    params: z.object({
+      region: regionName(),
+      bookie: z.string().check(z.minLength(1), z.maxLength(BOOKIE_LENGTH_MAX)),
+    }),
+  }),
+  body: jsonBody(bookieStateBody, SMALL_BODY_BYTES_MAX),
   problems: problems("body", "metadata", "region_not_found", "bookie_not_found"),
   answers: { 200: answer(bookieDescription, "The bookie as it is now.") },
 });

@@ -25,13 +25,27 @@ export interface RequestSchemas {
 /** A body, which handlers read under limits of their own: this is for the document alone. */
 interface RequestBody {
   readonly required: boolean;
+  /** Longer ones get `body_too_large`. */
+  readonly bytesMax: number;
+  readonly description?: string;
   /** By media type. */
   readonly content: Readonly<Record<string, Schema>>;
 }
 
+/** Headers of which an answer says that it may have them. */
+export type AnswerHeader =
+  | "Accept-Encoding"
+  | "Log-Format"
+  | "Log-Owner"
+  | "Preference-Applied"
+  | "Retry-After"
+  | "Server-Timing";
+
 interface RouteAnswer<S extends Schema = Schema> {
   readonly schema: S;
   readonly description: string;
+  /** Headers that it may have beside those of every answer. */
+  readonly headers?: readonly AnswerHeader[];
 }
 
 /** By status. What a route may fail with is said by `problems`. */
@@ -73,12 +87,16 @@ export function route<A extends RouteAnswers, R extends RequestSchemas = Record<
   return { ...declared, request: once(declared.request ?? (() => ({}) as R)) };
 }
 
-export function answer<S extends Schema>(schema: S, description: string): RouteAnswer<S> {
-  return { schema, description };
+export function answer<S extends Schema>(
+  schema: S,
+  description: string,
+  headers: readonly AnswerHeader[] = [],
+): RouteAnswer<S> {
+  return { schema, description, headers };
 }
 
-export function jsonBody(schema: Schema, required = true): RequestBody {
-  return { required, content: { "application/json": schema } };
+export function jsonBody(schema: Schema, bytesMax: number, required = true): RequestBody {
+  return { required, bytesMax, content: { "application/json": schema } };
 }
 
 export class ApiApp extends Hono<ApiEnv> {

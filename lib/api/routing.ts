@@ -9,9 +9,9 @@ import { appendLimits } from "../protocol/log/records/append-limits.ts";
 import type { RegionOperations } from "../protocol/placement/region-operations.ts";
 import type { ApiContext, ApiEnv } from "./api-env.ts";
 import { ApiError } from "./api-error.ts";
-import { SENDER_NAME_LENGTH_MAX } from "./append-sender.ts";
+import { SENDER_NAME_LENGTH_MAX, senderNameNotes } from "./append-sender.ts";
 import type { Health } from "./health.ts";
-import { checkRawQuery, checkRawTarget, nameFault, shortened } from "./log-name.ts";
+import { checkRawQuery, checkRawTarget, LOG_NAME_PATTERN, nameFault, shortened } from "./log-name.ts";
 import { type AllowedOrigins, optionsAnswer } from "./origins.ts";
 import type { ProblemCode } from "./problem.ts";
 import type { ApiApp, Route } from "./route.ts";
@@ -35,22 +35,37 @@ export interface ApiOptions {
   readonly onUndeclared?: (route: Route, code: ProblemCode) => void;
 }
 
-export const logParams = once(() =>
-  z.object({
-    log: z.string().check(
+export const logNameGiven = once(() =>
+  noted(
+    z.string().check(
       z.superRefine((name, context) => {
         const fault = nameFault(name);
         if (fault !== undefined) context.addIssue({ code: "custom", message: `is no log name: ${fault}` });
       }),
     ),
-  }),
+    {
+      description: `A log's name, of 1 to ${limits.logNameBytesMax} bytes in UTF-8.`,
+      minLength: 1,
+      maxLength: limits.logNameBytesMax,
+      pattern: LOG_NAME_PATTERN,
+    },
+  ),
 );
+
+export const logParams = once(() => z.object({ log: logNameGiven() }));
 
 /** Of a route that takes a log's name and nothing else. */
 export const logRequest = once(() => ({ params: logParams() }));
 
 const logFormatHeader = () =>
-  z.optional(noted(logFormat(), { description: "How record bytes stand in JSON; utf8 if absent." }));
+  z.optional(
+    noted(logFormat(), {
+      description:
+        "How record bytes stand in JSON: as text, or as base 64 with padding, whose unused bits are 0. " +
+        "Bodies that are not JSON are bytes, whatever it says.",
+      default: "utf8",
+    }),
+  );
 
 export const formatHeader = once(() => z.object({ "log-format": logFormatHeader() }));
 
@@ -71,6 +86,7 @@ export const recordsHeaders = once(() =>
     ),
     "idempotency-key": z.optional(
       noted(z.string(), {
+        ...senderNameNotes,
         description:
           `1 to ${SENDER_NAME_LENGTH_MAX} printable ASCII characters, no spaces. A request that ` +
           "repeats a key with the same records is answered with their positions and `duplicate: true`; " +

@@ -18,7 +18,11 @@ export interface SchemaNotes {
   readonly maxLength?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
-  readonly default?: number;
+  /** As JavaScript and Python both read it. */
+  readonly pattern?: string;
+  /** Members of which a value has not all. */
+  readonly not?: { readonly required: readonly string[] };
+  readonly default?: number | string;
 }
 
 /** A schema, made when it is asked for first. */
@@ -49,10 +53,14 @@ export function noted<S extends z.ZodMiniType>(schema: S, notes: SchemaNotes): S
 }
 
 /** A schema that OpenAPI lists under a name of its own. */
-export function component<S extends z.ZodMiniType>(id: string, make: () => S): Schema<S> {
+export function component<S extends z.ZodMiniType>(
+  id: string,
+  make: () => S,
+  notes: SchemaNotes = {},
+): Schema<S> {
   return once(() => {
     const schema = make();
-    schemaNotes.add(schema, { id });
+    schemaNotes.add(schema, { id, ...notes });
     return schema;
   });
 }

@@ -5,7 +5,7 @@ import { mediaType, readJson } from "./request-body.ts";
 import type { Schema, Wire } from "./schema.ts";
 import { faultsOf, invalidRequest } from "./validation.ts";
 
-const SMALL_BODY_BYTES_MAX = 1024;
+export const SMALL_BODY_BYTES_MAX = 1024;
 
 /** `what` is to be sent alone; `example` shows how. Throws what `readJson` throws, and `invalid_request`. */
 export async function readSmallBody<S extends Schema>(

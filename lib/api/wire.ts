@@ -41,13 +41,29 @@ export const ledgerIdText = seqNumText;
 export const consistency = once(() => z.enum(["strong", "local"], { error: "must be strong or local" }));
 export const logFormat = once(() => z.enum(["utf8", "base64"], { error: "must be utf8 or base64" }));
 
-export const headerPair = once(() => z.tuple([z.string(), z.string()]));
+export const headerPair = once(() => noted(z.tuple([z.string(), z.string()]), { minItems: 2, maxItems: 2 }));
 
 const dlsn = once(() =>
   noted(z.string(), {
     description: "Log segment, entry of its ledger, slot of the entry.",
     example: "0000000000000001-0000000000000000-00000",
   }),
+);
+
+const DLSN_PATTERN = "^(?!0{16})[0-8][0-9]{15}-[0-8][0-9]{15}-[0-9]{5}$";
+
+/** One that is given: as a record may have it. */
+export const dlsnText = once(() =>
+  noted(
+    z.string().check(
+      z.regex(new RegExp(DLSN_PATTERN), {
+        error:
+          "is no DLSN; it has the form 0000000000000001-0000000000000000-00000 (segment from 1, entry, " +
+          "slot); use one that an append or a read returned",
+      }),
+    ),
+    { pattern: DLSN_PATTERN },
+  ),
 );
 
 export const position = component("Position", () =>
@@ -80,7 +96,10 @@ export const readAnswer = component("ReadAnswer", () =>
         "GET /v1/logs/{log}/records/tail tells how far there is to go.",
     }),
     up_to_date: noted(z.boolean(), {
-      description: "True: nothing was at `tail` while this read ran. False: `tail` is a lower bound.",
+      description:
+        "True: nothing was at `tail` while this read ran. False: `tail` is a lower bound. A page that " +
+        "count or bytes cut did not look further, so it is false there, even where `next` equals `tail`: " +
+        "read on.",
     }),
     sealed: sealed(),
   }),
@@ -101,23 +120,32 @@ export const tailAnswer = component("Tail", () =>
 
 const atLeastOne = () => z.int().check(z.minimum(1));
 
-export const replication = component("Replication", () =>
-  z
-    .strictObject({
-      ensemble_size: atLeastOne(),
-      write_quorum: atLeastOne(),
-      ack_quorum: atLeastOne(),
-      min_regions: atLeastOne(),
-    })
-    .check(
-      z.refine(
-        (sizes) =>
-          sizes.ensemble_size >= sizes.write_quorum &&
-          sizes.write_quorum >= sizes.ack_quorum &&
-          sizes.ack_quorum >= sizes.min_regions,
-        { error: "must keep ensemble_size >= write_quorum >= ack_quorum >= min_regions" },
+const SIZES_ORDER = "ensemble_size >= write_quorum >= ack_quorum >= min_regions";
+
+export const replication = component(
+  "Replication",
+  () =>
+    z
+      .strictObject({
+        ensemble_size: atLeastOne(),
+        write_quorum: atLeastOne(),
+        ack_quorum: atLeastOne(),
+        min_regions: atLeastOne(),
+      })
+      .check(
+        z.refine(
+          (sizes) =>
+            sizes.ensemble_size >= sizes.write_quorum &&
+            sizes.write_quorum >= sizes.ack_quorum &&
+            sizes.ack_quorum >= sizes.min_regions,
+          { error: `must keep ${SIZES_ORDER}` },
+        ),
       ),
-    ),
+  {
+    description:
+      `${SIZES_ORDER}. A creation is refused (400) if the bookies that there are cannot hold such a log, ` +
+      "or if the loss of a region could hide what was acknowledged.",
+  },
 );
 
 export const digest = once(() => z.enum(["crc32", "hmac-sha256"], { error: "must be crc32 or hmac-sha256" }));
@@ -143,21 +171,27 @@ function numbersAnswered(): NumbersAnswered {
 }
 
 /** All of it optional: what is left out is as the deployment says. */
-export const createBody = component("CreateLog", () => {
-  return z
-    .strictObject({
-      preset: z.optional(preset()),
-      replication: z.optional(replication()),
-      digest: z.optional(digest()),
-      ...numbersGiven(),
-      preferred_region: z.optional(preferredRegion()),
-    })
-    .check(
-      z.refine((body) => body.preset === undefined || body.replication === undefined, {
-        error: "takes a preset or a replication, not both",
-      }),
-    );
-});
+export const createBody = component(
+  "CreateLog",
+  () =>
+    z
+      .strictObject({
+        preset: z.optional(preset()),
+        replication: z.optional(replication()),
+        digest: z.optional(digest()),
+        ...numbersGiven(),
+        preferred_region: z.optional(preferredRegion()),
+      })
+      .check(
+        z.refine((body) => body.preset === undefined || body.replication === undefined, {
+          error: "takes a preset or a replication, not both",
+        }),
+      ),
+  {
+    description: "What is left out is as the deployment says. A preset or a replication, not both.",
+    not: { required: ["preset", "replication"] },
+  },
+);
 
 const logShape = () => ({
   log: z.string(),
@@ -238,6 +272,12 @@ export const problem = component("Problem", () =>
     detail: noted(z.string(), { description: "The value given, the limit, the remedy." }),
     instance: z.string(),
     code: z.string(),
+    retry_after_ms: z.optional(
+      noted(z.number(), { description: "If retryable: when to try again; Retry-After has it in seconds." }),
+    ),
+    error_count: z.optional(
+      noted(z.number(), { description: "How many faults there are at least, where `errors` has not all." }),
+    ),
     errors: z.optional(
       noted(z.array(z.object({ pointer: z.string(), detail: z.string() })), {
         description:

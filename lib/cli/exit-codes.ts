@@ -69,6 +69,7 @@ const byCode: Readonly<Record<ProblemCode, ExitCode>> = {
   idempotency_conflict: exitCodes.conditionFailed,
   fenced: exitCodes.conditionFailed,
   not_owner: exitCodes.conditionFailed,
+  region_not_accepting: exitCodes.conditionFailed,
   log_not_found: exitCodes.notFound,
   ledger_not_found: exitCodes.notFound,
   region_not_found: exitCodes.notFound,

@@ -29,6 +29,8 @@ export const errorRules = {
   ledger_not_found: { retryable: false, sideEffects: "none" },
   region_not_found: { retryable: false, sideEffects: "none" },
   bookie_not_found: { retryable: false, sideEffects: "none" },
+  /** An operator said that the region takes no logs. */
+  region_not_accepting: { retryable: false, sideEffects: "none" },
   seq_num_mismatch: { retryable: false, sideEffects: "none" },
   /** A newer epoch of the producer has appended: this one is a zombie. */
   producer_fenced: { retryable: false, sideEffects: "none" },

@@ -35,6 +35,7 @@ const table: Readonly<Record<ErrorCode, readonly [number, boolean, "none" | "pos
   over_capacity: [429, true, "none"],
   region_unavailable: [503, true, "possible"],
   insufficient_regions: [503, true, "possible"],
+  region_not_accepting: [409, false, "none"],
   fenced: [409, true, "possible"],
   unknown_outcome: [504, false, "possible"],
   unavailable: [503, true, "possible"],
@@ -63,6 +64,7 @@ describe("the pair (retryable, side_effects) of every code", () => {
     const ofTheLog = Object.keys(table);
     const ofTheSurface: ProblemCode[] = [
       "bad_json",
+      "origin_not_allowed",
       "route_not_found",
       "method_not_allowed",
       "not_utf8",
@@ -213,12 +215,12 @@ describe("requests that lead nowhere", () => {
   );
 
   test.each([
-    ["POST", "/v1/logs/orders", "DELETE, GET, HEAD, PATCH, PUT"],
-    ["POST", "/v1/logs", "GET, HEAD"],
-    ["GET", "/v1/logs/orders/trim", "POST"],
-    ["PUT", "/v1/logs/orders/records", "GET, HEAD, POST"],
-    ["GET", "/v1/ledgers/1/recover", "POST"],
-    ["OPTIONS", "/v1/health", "GET, HEAD"],
+    ["POST", "/v1/logs/orders", "DELETE, GET, HEAD, OPTIONS, PATCH, PUT"],
+    ["POST", "/v1/logs", "GET, HEAD, OPTIONS"],
+    ["GET", "/v1/logs/orders/trim", "OPTIONS, POST"],
+    ["PUT", "/v1/logs/orders/records", "GET, HEAD, OPTIONS, POST"],
+    ["GET", "/v1/ledgers/1/recover", "OPTIONS, POST"],
+    ["POST", "/v1/health", "GET, HEAD, OPTIONS"],
   ])("405 for %s %s", async (method, path, allowed) => {
     const answer = await apiUnderTest().send(method, path);
     expect(answer.headers.get("allow")).toBe(allowed);

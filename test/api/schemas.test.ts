@@ -76,6 +76,12 @@ test("the document says of a query what its checks and defaults are", async () =
     description: "Records, at most; 1000 if absent.",
     schema: { type: "integer", minimum: 1, maximum: 1000, default: 1000 },
   });
+  expect(told.get("bytes")?.schema).toMatchObject({ maximum: 1_048_576, default: 1_048_576 });
+  expect(told.get("log")?.schema).toMatchObject({
+    minLength: 1,
+    maxLength: 512,
+    pattern: expect.any(String),
+  });
   expect(told.get("consistency")?.schema).toEqual({
     type: "string",
     enum: ["strong", "local"],
@@ -89,14 +95,22 @@ test("the document says which bodies there are, and which of them may be left ou
   const { paths } = (await (await send("GET", "/v1/openapi.json")).json()) as OpenApi;
   const bodyOf = (method: string, path: string) => paths[path]?.[method]?.requestBody;
   const named = (id: string) => ({ schema: { $ref: `#/components/schemas/${id}` } });
+  const lines = { schema: { type: "string", minLength: 1 } };
   expect(bodyOf("post", "/v1/logs/{log}/records")).toEqual({
+    description: expect.stringMatching(
+      /At most 1000 records\. At most 8388608 bytes \(413\); no Content-Enc/,
+    ),
     required: true,
     content: {
       "application/json": named("Append"),
+      "application/x-ndjson": lines,
+      "application/jsonl": lines,
+      "text/plain": lines,
       "application/octet-stream": { schema: { type: "string", format: "binary" } },
     },
   });
   expect(bodyOf("put", "/v1/logs/{log}")).toEqual({
+    description: expect.stringMatching(/^At most 65536 bytes/),
     required: false,
     content: { "application/json": named("CreateLog") },
   });
@@ -107,7 +121,11 @@ test("the document says which bodies there are, and which of them may be left ou
     ["patch", "/v1/regions/{region}", "RegionState"],
     ["patch", "/v1/regions/{region}/bookies/{bookie}", "BookieState"],
   ] as const) {
-    expect(bodyOf(method, path)).toEqual({ required: true, content: { "application/json": named(id) } });
+    expect(bodyOf(method, path)).toEqual({
+      description: expect.stringMatching(/^At most 1024 bytes/),
+      required: true,
+      content: { "application/json": named(id) },
+    });
   }
   expect(bodyOf("get", "/v1/logs/{log}")).toBeUndefined();
 });

@@ -137,7 +137,7 @@ export interface AppendOperations {
   preferRegion(name: LogName, preferred: Region | undefined): Promise<LogDescription>;
   /**
    * Makes the region own the log, by the owner's leave if it answers. Who owns it then, also if it was that
-   * region before. Throws `region_not_found`, `invalid_request` if the region is not accepting, `log_sealed`,
+   * region before. Throws `region_not_found`, `region_not_accepting`, `log_sealed`,
    * and `not_ready` if it did not come to pass in time; the log may then be of either.
    */
   transferOwner(name: LogName, to: Region): Promise<Ownership>;

@@ -19,7 +19,7 @@ async function askedFromWest() {
   if (ports.regions === undefined) throw new Error("Q reaches other regions");
   const detector = new OwnerFailureDetector(ports);
   const calls = new OwnerCalls(ports, ports.regions, detector);
-  for (const log of [w.log, other]) calls.noteOwner(log, east);
+  for (const log of [w.log, other]) detector.noteOwner(log, east);
   await w.world.clock.advance(limits.ownerGuardMs);
   const failures = async () => (await w.leaseTable("west").readFailures(east))?.failures.failures.length;
   return { w, clock: w.world.clock, calls, detector, other, failures };
@@ -75,7 +75,7 @@ test("OF4: a question's answer removes what was counted, for every log of the re
   }
   for (const log of [w.log, other]) expect(await w.run(calls.isSilent(log, east))).toBe(true);
   expect(await w.run(calls.canOwn(w.log, east))).toBe(true);
-  await w.run(calls.flush());
+  await w.run(detector.flush());
   expect(await failures()).toBe(0);
   for (const log of [w.log, other]) expect(await w.run(calls.isSilent(log, east))).toBe(false);
 });

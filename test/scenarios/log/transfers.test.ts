@@ -182,7 +182,7 @@ describe("a transfer", () => {
     expect(await code("south")).toBe("region_not_found");
     const states = { bookies: new Map(), regions: new Map([[west, "draining" as RegionState]]) };
     p.ports.topology.states = () => states;
-    expect(await code("west")).toBe("invalid_request");
+    expect(await code("west")).toBe("region_not_accepting");
     await w.run(p.appends.seal(LOG));
     expect(await code("north")).toBe("log_sealed");
   });

@@ -19,6 +19,7 @@ import { limits } from "../../limits.ts";
 import { backoff, type Signal } from "../../waiting.ts";
 import type { LogIdentity } from "../log-identity.ts";
 import type { LeftSegment, OpenedSegment } from "../opening/start-segment.ts";
+import type { ProducerTable } from "../producers/producer-table.ts";
 import { appendLimits } from "../records/append-limits.ts";
 import { unknownOutcome } from "./append-errors.ts";
 import type { PendingAppend } from "./pending-appends.ts";
@@ -45,7 +46,8 @@ export class ActiveSegment {
   ) {
     this.writer = new LedgerWriter(ports, opened.ledger, start);
     const nextSeqNum = opened.tail?.nextSeqNum ?? opened.first;
-    this.#sequencer = new AppendSequencer(ports.clock, log.name, opened.item.number, opened.producers, {
+    const producers = opened.producers.copy();
+    this.#sequencer = new AppendSequencer(ports.clock, log.name, opened.item.number, producers, {
       entry: nextEntry(start.lastAddConfirmed),
       seqNum: nextSeqNum,
       lastTimestampMs: opened.lastTimestampMs,
@@ -78,6 +80,11 @@ export class ActiveSegment {
   /** The seq_num after the last record that is acknowledged. */
   get tail(): SeqNum {
     return this.#acknowledged;
+  }
+
+  /** The log's, with those of every append that was sent here. */
+  get producers(): ProducerTable {
+    return this.#sequencer.producers;
   }
 
   get isIdle(): boolean {
@@ -139,7 +146,7 @@ export class ActiveSegment {
       ledgerBytes: length,
       ...(producersAt === undefined ? {} : { producersAt }),
     };
-    return { ...this.opened, ledger, tail };
+    return { ...this.opened, ledger, tail, producers: this.producers };
   }
 
   /** After a failure, with every add answered: what was not acknowledged, in order. */

@@ -271,8 +271,8 @@ export class LogWriter {
     await this.#answered(full);
     if (full.failure !== undefined) return { kind: "deciding", segment: full };
     const avoid = full.writer.suspects;
-    const roll = (request: OpenRequest) =>
-      rollSegment(this.ports, this.log, full.opened, full.writer, request);
+    const last = { ...full.opened, producers: full.producers };
+    const roll = (request: OpenRequest) => rollSegment(this.ports, this.log, last, full.writer, request);
     try {
       const opening = await this.#bounded("rolling", { avoid, permit: undefined }, roll);
       if (opening.kind === "opened") return this.#use(opening.segment);

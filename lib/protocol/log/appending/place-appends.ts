@@ -79,7 +79,7 @@ export class AppendSequencer {
     private readonly logName: string,
     private readonly segment: SegmentNumber,
     /** The log's, with those of every append that was placed. */
-    private readonly producers: ProducerTable,
+    readonly producers: ProducerTable,
     start: NextPlace,
   ) {
     this.#next = start;

@@ -109,7 +109,7 @@ export class WriterLease {
     this.#tail = undefined;
     if (tail === undefined) return undefined;
     const left = this.#left;
-    this.#left = undefined; // what it knows of producers is brought up to date in place, once
+    this.#left = undefined;
     return await resumeSegment(this.ports, this.log, tail, left);
   }
 

@@ -93,7 +93,7 @@ export async function openSegment(ports: LogPorts, log: LogIdentity, request: Op
 /**
  * Rolls: closes the segment with nothing outstanding and starts the next one at its end (rules 9, 23). From
  * the conditional write on it is the same as opening; where anything gets in the way, it is opening. Throws
- * as `openSegment` does. The segment is not written to any more, whatever comes of it.
+ * as `openSegment` does. The segment is not written to any more, whatever comes of it. `full`: as it is left.
  */
 export async function rollSegment(
   ports: LogPorts,

@@ -51,7 +51,7 @@ export interface OpenedSegment {
   readonly item: SegmentItem;
   readonly ledger: CreatedLedger;
   readonly lastTimestampMs: number;
-  /** The log's producers; whoever writes to the segment keeps them up to date. */
+  /** The log's producers when it was opened or left. */
   readonly producers: ProducerTable;
   /** Where to go on in it. Absent: its ledger is fresh. */
   readonly tail?: LedgerTail;

@@ -97,7 +97,7 @@ export class AppendRouter {
    */
   async release(): Promise<void> {
     const released = [...this.#writers.values()].map((writer) => writer.release());
-    await Promise.all([...released, this.#elsewhere?.calls.flush()]);
+    await Promise.all([...released, this.#detector.flush()]);
   }
 
   /** The same for writers that were not asked for in so long a time. */
@@ -221,24 +221,24 @@ export class AppendRouter {
   }
 
   /** By this region's writer, which takes the log over from `owner`. */
-  async #take(routed: Routed, calls: OwnerCalls, owner: Region, isOnSilence = false): Promise<Step> {
+  async #take(routed: Routed, owner: Region, isOnSilence = false): Promise<Step> {
     const { deadline } = routed;
     const answer = await this.#write(routed, { from: owner, deadline, isOnSilence });
     if (answer.kind !== "not-owner") return answer;
-    if (answer.alive) await deadline.ask(() => calls.contested(routed.log.log, owner));
+    if (answer.alive) await deadline.ask(() => this.#detector.contested(routed.log.log, owner));
     return undefined;
   }
 
   async #there(routed: Routed, { calls }: Elsewhere, owner: Region): Promise<Step> {
     const { log, request, deadline } = routed;
     if (request.route === "refuse") return undefined;
-    if (calls.isGivenUp(owner)) return await this.#take(routed, calls, owner);
+    if (calls.isGivenUp(owner)) return await this.#take(routed, owner);
     if (!this.#detector.wasHeard(owner)) {
       if (await deadline.ask(() => calls.isSilent(log.log, owner))) {
-        return await this.#take(routed, calls, owner, true);
+        return await this.#take(routed, owner, true);
       }
       const canOwn = await deadline.ask(() => calls.canOwn(log.log, owner));
-      if (canOwn === false) return await this.#take(routed, calls, owner);
+      if (canOwn === false) return await this.#take(routed, owner);
       if (canOwn === undefined) return await this.#later(deadline);
     }
     deadline.check();
@@ -258,7 +258,7 @@ export class AppendRouter {
       case "not-owner":
         return undefined;
       case "cannot-own":
-        return await this.#take(routed, calls, owner);
+        return await this.#take(routed, owner);
       case "failed":
         return answer; // the owner's own error is the caller's
       default:

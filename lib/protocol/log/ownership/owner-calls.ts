@@ -34,17 +34,8 @@ export class OwnerCalls {
   constructor(
     private readonly ports: LogPorts,
     private readonly regions: RegionAppends,
-    private readonly detector: OwnerFailureDetector,
+    readonly detector: OwnerFailureDetector,
   ) {}
-
-  noteOwner(log: LogIncarnation, owner: Region | undefined): void {
-    this.detector.noteOwner(log, owner);
-  }
-
-  /** A takeover from it found that it has opened a segment meanwhile. Never throws. */
-  contested(log: LogIncarnation, owner: Region): Promise<void> {
-    return this.detector.contested(log, owner);
-  }
 
   /** Operators say that it is draining or lost, and that `by` is not. */
   isGivenUp(owner: Region, by: Region = this.ports.region): boolean {
@@ -156,7 +147,7 @@ export class OwnerCalls {
     });
   }
 
-  /** Rejects once the owner counts as silent, or nobody waits any more. */
+  /** Rejects once the owner counts as silent, or the call is cancelled. */
   async #fallsSilent(
     log: LogIncarnation,
     owner: Region,
@@ -174,11 +165,6 @@ export class OwnerCalls {
       }
       delayMs = canOwn === undefined ? limits.ownerRetryPauseMs : limits.ownerAskTimeoutMs;
     }
-  }
-
-  /** Resolves once the region's other processes can know what was answered. */
-  flush(): Promise<void> {
-    return this.detector.flush();
   }
 }
 

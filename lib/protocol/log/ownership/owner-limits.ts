@@ -16,8 +16,6 @@ export const ownerLimits = {
    * a third of the bookies silent it waits for them once, `writeBackPatienceMs`, or not at all.
    */
   recoveryUsualMs: 1_900,
-  /** Failures whose names are kept beside their count: more than are under way at a time. */
-  ownerFailuresNamed: 16,
   /** Time for a log to change its owner: the opening of a segment, and the wait for the lease before it. */
   transferTimeoutMs: 20_000,
   /** Wait for the owner to settle a tail before one's own region takes over. */

@@ -78,7 +78,7 @@ export class OwnerTransfer {
     for (let attempt = 1; !deadline.isOver; attempt++) {
       const now = await ownershipOf(this.ports, log);
       if (now.owner === to) return now; // OT1
-      this.calls.noteOwner(log.log, now.owner);
+      this.calls.detector.noteOwner(log.log, now.owner);
       try {
         await this.#step(log, writer, now, { to, deadline });
         continue;
@@ -185,7 +185,7 @@ export class OwnerTransfer {
   #checkTarget(to: Region): void {
     checkRegion(this.ports.topology, to);
     if (isAccepting(this.ports, to)) return;
-    throw new FencelineError("invalid_request", {
+    throw new FencelineError("region_not_accepting", {
       message: `region ${to} is not accepting, so it takes no logs; accept it first, or name another one`,
     });
   }

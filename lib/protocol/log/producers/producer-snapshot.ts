@@ -121,7 +121,7 @@ export async function restoreProducers(
     const { ledgerId } = ledger;
     ports.trace.emit({ event: "producers-restored", ledgerId, firstEntry: from, lastEntry: through });
   }
-  const table = where.known ?? present(entries[0]?.snapshot, `RPR1: entry ${from} has a snapshot`);
+  const table = where.known?.copy() ?? present(entries[0]?.snapshot, `RPR1: entry ${from} has a snapshot`);
   for (const { marks } of entries) for (const { sender, batch } of marks) table.note(sender, batch);
   return table;
 }

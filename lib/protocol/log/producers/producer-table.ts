@@ -56,6 +56,10 @@ export class ProducerTable {
     for (const producer of producers) this.#producers.set(producer.id, producer);
   }
 
+  copy(): ProducerTable {
+    return new ProducerTable(this.#nowMs, this.producers());
+  }
+
   get isEmpty(): boolean {
     return this.#producers.size === 0;
   }

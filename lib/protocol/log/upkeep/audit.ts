@@ -24,18 +24,18 @@ import { auditLimits } from "./audit-limits.ts";
 import { auditSegments } from "./audit-segments.ts";
 import { finishDeletion } from "./delete-log.ts";
 
-interface AuditReport {
-  readonly ledgers: number;
+interface Counts {
+  ledgers: number;
   /** How many ledgers met which end. */
-  readonly verdicts: Readonly<Partial<Record<LedgerVerdict, number>>>;
-  readonly logs: number;
+  verdicts: Partial<Record<LedgerVerdict, number>>;
+  logs: number;
   /** Items that were taken out of chains. */
-  readonly segmentsRemoved: number;
+  segmentsRemoved: number;
   /** Logs that came home to this region. */
-  readonly returned: number;
+  returned: number;
   /** Logs whose deletion was left half way, and is done now. */
-  readonly deleted: number;
-  readonly failures: number;
+  deleted: number;
+  failures: number;
 }
 
 /** Where a walk over partitions stands. */
@@ -46,22 +46,12 @@ interface Cursor {
   after: string | undefined;
 }
 
-/** Of a partition, by sort keys; undefined: from its beginning, to its end. */
-interface Stretch {
-  readonly after: string | undefined;
-  readonly until: string | undefined;
-}
-
 interface Walk {
   readonly cursor: Cursor;
   readonly partitions: readonly string[];
   /** Items, at most. */
   readonly max: number;
 }
-
-type Counts = { -readonly [K in keyof AuditReport]: AuditReport[K] } & {
-  verdicts: Partial<Record<LedgerVerdict, number>>;
-};
 
 export class Auditor {
   #cursors: { readonly ledgers: Cursor; readonly logs: Cursor } | undefined;
@@ -73,7 +63,7 @@ export class Auditor {
   ) {}
 
   /** One pass. Never throws what a port throws: that is counted (AU2). */
-  async pass(): Promise<AuditReport> {
+  async pass(): Promise<Readonly<Counts>> {
     const counts: Counts = {
       ledgers: 0,
       verdicts: {},
@@ -139,7 +129,7 @@ export class Auditor {
     for (let seen = 0; seen < stops && left > 0; seen++) {
       const partition = partitions[cursor.index % partitions.length] as string;
       const until = seen === partitions.length ? begunAfter : undefined;
-      const page = await this.#page(partition, { after: cursor.after, until }, left, counts);
+      const page = await this.#page(partition, cursor.after, until, left, counts);
       for (let start = 0; start < page.length; start += auditLimits.atOnce) {
         if (isOver()) return;
         const some = page.slice(start, start + auditLimits.atOnce);
@@ -154,7 +144,17 @@ export class Auditor {
     }
   }
 
-  async #page(partition: string, { after, until }: Stretch, limit: number, counts: Counts) {
+  /**
+   * Of a partition, behind `after` and up to `until`, by sort keys; undefined: from its beginning, to its
+   * end.
+   */
+  async #page(
+    partition: string,
+    after: string | undefined,
+    until: string | undefined,
+    limit: number,
+    counts: Counts,
+  ) {
     const from = after === undefined ? {} : { from: `${after}\u0000` };
     const to = until === undefined ? {} : { to: until };
     const query = { partition, ...from, ...to, order: "ascending", limit } as const;
