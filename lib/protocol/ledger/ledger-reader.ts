@@ -24,8 +24,7 @@ import type { ReadCounters } from "../reads/read-counters.ts";
 import { writeSet } from "../write-set.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { readAnyCopy } from "./read-any-copy.ts";
-import { highestConfirmed, nearestConfirmed } from "./read-confirmed.ts";
-import { readTailSlot } from "./read-tail-slot.ts";
+import { highestConfirmed, nearestConfirmed, readTailSlot } from "./read-tail.ts";
 import { isFresh, readLedger } from "./stored-ledger.ts";
 
 export type ReadConsistency = "strong" | "local";
