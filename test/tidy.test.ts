@@ -13,7 +13,7 @@ import {
 } from "./tidy/documents.ts";
 import { importDirections } from "./tidy/import-directions.ts";
 import { importCircles, smallFiles, upwardImports } from "./tidy/import-graph.ts";
-import { foreignDocuments, labelCitations } from "./tidy/labels.ts";
+import { foreignDocuments, labelCitations, labelDefinitions } from "./tidy/labels.ts";
 import { needlessExports } from "./tidy/needless-exports.ts";
 import { paragraphLengths } from "./tidy/paragraphs.ts";
 import { picturesInDocuments } from "./tidy/pictures.ts";
@@ -76,6 +76,7 @@ const rules: Readonly<Record<string, Rule>> = {
   "links in documents lead somewhere": documentLinks,
   "paths and scripts that documents name exist": documentPaths,
   "source files that documents name by the end of their path exist": documentFileNames,
+  "a label is defined once, by the letters of its file": labelDefinitions,
   "what a label cites is defined": labelCitations,
   "no document is cited that is not in the repository": foreignDocuments,
   "what the architecture says is somewhere is there": whereIsWhat,

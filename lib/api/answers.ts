@@ -54,7 +54,7 @@ export function tailAnswer(answer: TailAnswer): Wire<typeof wire.tailAnswer> {
 export function logAnswer(description: LogDescription): Wire<typeof wire.logDescription> {
   return {
     log: description.name,
-    incarnation: description.log,
+    incarnation: description.incarnation,
     state: description.state,
     config: configAnswer(description.config),
     first_seq_num: description.trimPoint,

@@ -5,9 +5,12 @@ export const apiErrorStatus = {
   route_not_found: 404,
   method_not_allowed: 405,
   not_utf8: 406,
+  request_timeout: 408,
   body_too_large: 413,
+  uri_too_long: 414,
   unsupported_media_type: 415,
   expectation_failed: 417,
+  headers_too_large: 431,
 } as const;
 
 export type ApiErrorCode = keyof typeof apiErrorStatus;

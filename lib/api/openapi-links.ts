@@ -44,9 +44,18 @@ export const links: Readonly<Record<string, Readonly<Record<number, readonly Lin
     ],
   },
   listLogs: {
-    200: [{ operationId: "describeLog", parameters: { log: "$response.body#/logs/0" } }],
+    200: ["describeLog", "readRecords", "listSegments", "showOwner"].map((operationId) => ({
+      operationId,
+      parameters: { log: "$response.body#/logs/0" },
+    })),
   },
-  describeLog: { 200: [ofLog("createLog"), ofLog("showOwner")] },
+  showHealth: {
+    200: [
+      { operationId: "createLog", requestBody: { preferred_region: "$response.body#/region" } },
+      { operationId: "setRegionState", parameters: { region: "$response.body#/region" } },
+    ],
+  },
+  describeLog: { 200: [ofLog("showOwner"), ofLog("listSegments")] },
   appendRecords: {
     200: [
       ofLog("readRecords", { parameters: { seq_num: "$response.body#/start/seq_num" } }),
@@ -61,9 +70,13 @@ export const links: Readonly<Record<string, Readonly<Record<number, readonly Lin
   },
   listSegments: { 200: [ledger("showLedger"), ledger("recoverLedger")] },
   sealLog: { 200: [ofLog("readTail"), ofLog("readRecords")] },
-  deleteLog: { 200: [ofLog("createLog")], 202: [ofLog("deleteLog")] },
+  deleteLog: { 202: [ofLog("deleteLog")] },
   listRegions: {
     200: [
+      {
+        operationId: "createLog",
+        requestBody: { preferred_region: "$response.body#/regions/0/region" },
+      },
       {
         operationId: "setRegionState",
         parameters: { region: "$response.body#/regions/0/region" },

@@ -2,6 +2,7 @@
  * Request bodies, read under a limit: a body that is too large is refused at its stated length or at the
  * first byte beyond the limit, and never held as a whole.
  */
+import { FencelineError } from "../protocol/errors.ts";
 import { ApiError } from "./api-error.ts";
 import { boundsFault } from "./json-bounds.ts";
 import { shortened } from "./log-name.ts";
@@ -9,8 +10,8 @@ import type { Fault } from "./pointers.ts";
 import { invalidRequest } from "./validation.ts";
 
 /**
- * Reads the whole body, at most `limitBytes`. Throws `body_too_large`, and `unsupported_media_type` if it is
- * compressed: its bytes are not those that are meant.
+ * Reads the whole body, at most `limitBytes`. Throws `body_too_large`, `unsupported_media_type` if it is
+ * compressed, since its bytes are not those that are meant, and `invalid_request` if its end never comes.
  */
 export async function readBody(request: Request, limitBytes: number, remedy: string): Promise<Uint8Array> {
   refuseCoding(request);
@@ -21,7 +22,7 @@ export async function readBody(request: Request, limitBytes: number, remedy: str
   let byteCount = 0;
   const reader = request.body.getReader();
   for (;;) {
-    const { done, value } = await reader.read();
+    const { done, value } = await reader.read().catch(cutOff);
     if (done) return joined(chunks, byteCount);
     byteCount += value.length;
     if (byteCount > limitBytes) {
@@ -30,6 +31,14 @@ export async function readBody(request: Request, limitBytes: number, remedy: str
     }
     chunks.push(value);
   }
+}
+
+/** A client that leaves in the middle of its body is no defect of the server. */
+function cutOff(cause: unknown): never {
+  throw new FencelineError("invalid_request", {
+    message: "the connection ended before the body did, and nothing was done; send it again",
+    cause,
+  });
 }
 
 /**

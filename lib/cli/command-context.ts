@@ -5,6 +5,7 @@ import type { Patience } from "../client/retry.ts";
 import { UsageError } from "./exit-codes.ts";
 import { ENDPOINT_DEFAULT, endpoint, logName, wholeNumber } from "./options.ts";
 import { note, type OutputFormat, type Streams } from "./output.ts";
+import { wayTo } from "./proxied-send.ts";
 
 export interface CommandContext {
   readonly streams: Streams;
@@ -78,7 +79,9 @@ export async function clientOf(flags: ClientFlags, { signal, said }: CommandCont
     const { deployedClient } = await import("./deployed-client.ts");
     return await deployedClient({ outputs, region, isDirect: direct === true, signal });
   }
-  if (region === undefined && direct !== true) return new LogClient({ endpoint: url, signal });
+  if (region === undefined && direct !== true) {
+    return new LogClient({ endpoint: url, signal, ...wayTo(url) });
+  }
   throw needsOutputs(region === undefined ? "--direct" : "--region");
 }
 

@@ -8,6 +8,7 @@ import { type CommandContext, needsOutputs, outputOption } from "./command-conte
 import { RefusedAnswer } from "./exit-codes.ts";
 import { ENDPOINT_DEFAULT, endpoint, wholeNumber } from "./options.ts";
 import { grouped, note, type OutputFormat, writeData } from "./output.ts";
+import { wayTo } from "./proxied-send.ts";
 import { inSnakeCase } from "./wire-names.ts";
 
 interface VerifyFlags {
@@ -100,7 +101,7 @@ async function clientsOf(
   if (named !== undefined) throw needsOutputs("--region");
   if (isDirect) throw needsOutputs("--direct");
   return (flags.endpoint ?? [said.endpoint ?? ENDPOINT_DEFAULT]).map(
-    (url) => new LogClient({ endpoint: url, timeoutMs }),
+    (url) => new LogClient({ endpoint: url, timeoutMs, ...wayTo(url) }),
   );
 }
 

@@ -23,9 +23,9 @@ const MOVED = new Set([301, 307, 308]);
 const VAGUE = new Set([408, 409, 499]);
 
 /** An answer that is neither a result nor a problem document, as an error. */
-export function foreignAnswer(endpoint: string, answer: ForeignAnswer): RequestError {
+export function foreignAnswer(asked: string, answer: ForeignAnswer): RequestError {
   const { status, type, effects, retryAfterMs, location } = answer;
-  const said = `${endpoint} answered ${status} with ${type || "no content type"}`;
+  const said = `${asked} answered ${status} with ${type || "no content type"}`;
   if (PASSING.has(status)) {
     const between = "something between here and the region answers in its place";
     return new GatewayError(`${said}: ${between}`, status, effects, retryAfterMs);
@@ -33,15 +33,15 @@ export function foreignAnswer(endpoint: string, answer: ForeignAnswer): RequestE
   const isRefused = MOVED.has(status) || (status >= 400 && status < 500 && !VAGUE.has(status));
   const left = isRefused ? "none" : effects;
   if (status === 413) return new ForeignAnswerError(`${said}: the request is too large for it`, left);
-  const elsewhere = status >= 300 && status < 400 ? originOf(location, endpoint) : undefined;
+  const elsewhere = status >= 300 && status < 400 ? originOf(location) : undefined;
   const remedy =
     elsewhere === undefined ? "is it a Fenceline endpoint?" : `it sends requests to ${elsewhere}`;
   return new ForeignAnswerError(`${said}: ${remedy}`, left);
 }
 
 /** The rest of such an address may hold secrets. */
-function originOf(location: string | undefined, base: string): string | undefined {
-  return location !== undefined && URL.canParse(location, base) ? new URL(location, base).origin : undefined;
+function originOf(location: string | undefined): string | undefined {
+  return location !== undefined && URL.canParse(location) ? new URL(location).origin : undefined;
 }
 
 /** In ms. A date is taken from the answer's own clock, which ours need not agree with. */

@@ -24,11 +24,11 @@ import { decodeReplication, encodeReplication } from "./ledger-format.ts";
 
 export const logNameCodec: ItemCodec<LogNameItem> = {
   format: 1,
-  encode: (item) => ({ name: item.name, log: item.log }),
+  encode: (item) => ({ name: item.name, incarnation: item.incarnation }),
   decode: (fields) => ({
     kind: "log-name",
     name: logName(fields.text("name")),
-    log: logIncarnation(fields.text("log")),
+    incarnation: logIncarnation(fields.text("incarnation")),
   }),
 };
 
@@ -36,7 +36,7 @@ export const logCodec: ItemCodec<LogItem> = {
   format: 1,
   encode: (item) => ({
     name: item.name,
-    log: item.log,
+    incarnation: item.incarnation,
     config: encodeConfig(item.config),
     state: item.state,
     trimPoint: item.trimPoint,
@@ -46,7 +46,7 @@ export const logCodec: ItemCodec<LogItem> = {
   decode: (fields) => ({
     kind: "log",
     name: logName(fields.text("name")),
-    log: logIncarnation(fields.text("log")),
+    incarnation: logIncarnation(fields.text("incarnation")),
     config: fields.object("config", decodeConfig),
     state: fields.oneOf("state", ["active", "deleting"]),
     trimPoint: seqNum(fields.integer("trimPoint", 0)),

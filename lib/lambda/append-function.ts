@@ -16,7 +16,7 @@ import { type ComposedRegion, composeRegion } from "../protocol/compose-region.t
 import { hasCode } from "../protocol/errors.ts";
 import type { LogAppends } from "../protocol/log/log-appends.ts";
 import type { AppendAck, AppendRequest } from "../protocol/log/operations.ts";
-import { within } from "../protocol/waiting.ts";
+import { withTimeout } from "../protocol/waiting.ts";
 import { answerHttp, type HttpAnswerer, isHttpRequest } from "./http-requests.ts";
 import { noReads } from "./not-served-here.ts";
 import { regionHealth } from "./region-health.ts";
@@ -47,7 +47,8 @@ export class AppendFunction {
     try {
       return isHttpRequest(event) ? await this.#http(event, context) : await this.#answer(event);
     } finally {
-      await within(ports.clock, RELEASE_WAIT_MS, "release", () => append.release()).catch(() => {}); // AF1
+      // AF1
+      await withTimeout(ports.clock, RELEASE_WAIT_MS, "release", () => append.release()).catch(() => {});
       trace.took("duration", ports.clock.monotonicMs() - startedMs);
       trace.flush();
     }

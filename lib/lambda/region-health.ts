@@ -5,7 +5,7 @@
 import { type Health, type Seen, survivableRegionLosses, survivalWords } from "../api/health.ts";
 import { entryId, ledgerId, type Region } from "../protocol/ids.ts";
 import { deploymentKey } from "../protocol/items.ts";
-import { within } from "../protocol/waiting.ts";
+import { withTimeout } from "../protocol/waiting.ts";
 import type { RegionWorld } from "./region-world.ts";
 
 const ASK_TIMEOUT_MS = 1_500;
@@ -45,7 +45,9 @@ async function regionsUp({ settings, bookies, ports }: RegionWorld): Promise<Hea
     for (const { id, place } of bookies) {
       if (place.region !== name) continue;
       const ask = () => ports.bookies.bookie(id).read(NO_LEDGER, entryId(0));
-      const found = await within(ports.clock, ASK_TIMEOUT_MS, `asking ${id}`, ask).catch(() => undefined);
+      const found = await withTimeout(ports.clock, ASK_TIMEOUT_MS, `asking ${id}`, ask).catch(
+        () => undefined,
+      );
       if (found !== undefined) return true;
     }
     return false;
@@ -65,7 +67,7 @@ async function metadataVotes(world: RegionWorld): Promise<{ spare: number; silen
   await Promise.all(
     replicas.map(async ({ region, store }) => {
       const ask = () => store.get(deploymentKey, "stale");
-      await within(ports.clock, ASK_TIMEOUT_MS, `metadata in ${region}`, ask).catch(() =>
+      await withTimeout(ports.clock, ASK_TIMEOUT_MS, `metadata in ${region}`, ask).catch(() =>
         silent.push(region),
       );
     }),

@@ -89,6 +89,9 @@ const HARMLESS = /^(\..*|lost\+found|metadata|regions|control\.json|cloud\.json(
 /** The default directory, which the repository's tools share. */
 const SHARED = ".fenceline";
 
+/** Records are read by who runs the cloud, and by nobody else on the machine. */
+const OWN = { mode: 0o700 };
+
 /** Makes the directory if it is not there. Throws if it cannot be a cloud's, with nothing written to it. */
 export async function takeDataDir(dataDir: string): Promise<void> {
   await makeFolder(dataDir);
@@ -104,12 +107,12 @@ export async function takeDataDir(dataDir: string): Promise<void> {
 /** Not by `recursive`: where nothing can be made, as under /proc, Node 20 would go on trying for ever. */
 async function makeFolder(path: string): Promise<void> {
   try {
-    await mkdir(path);
+    await mkdir(path, OWN);
   } catch (error) {
     if (isFolder(path)) return;
     if (!isMissing(error) || isFolder(dirname(path))) throw error;
     await makeFolder(dirname(path));
-    await mkdir(path);
+    await mkdir(path, OWN);
   }
 }
 
@@ -128,7 +131,7 @@ export async function openCloudFile(
   if (text === undefined) {
     if (existsSync(join(dataDir, "regions"))) throw identitiesLost(path);
     const made = newCloudFile(wanted ?? REGION_NAMES.slice(0, REGION_COUNT_DEFAULT), random);
-    await mkdir(dataDir, { recursive: true });
+    await mkdir(dataDir, { recursive: true, ...OWN });
     await writeCloudFile(dataDir, made);
     return made;
   }

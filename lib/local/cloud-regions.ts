@@ -10,7 +10,7 @@ import type { LogConfig } from "../protocol/items.ts";
 import { limits } from "../protocol/limits.ts";
 import type { Settler } from "../protocol/log/log-ports.ts";
 import type { MetadataStore, Trace } from "../protocol/ports.ts";
-import { within } from "../protocol/waiting.ts";
+import { withTimeout } from "../protocol/waiting.ts";
 import { cloudHealth } from "./cloud-health.ts";
 import type { StorageBookie } from "./cloud-storage.ts";
 import type { Distances } from "./distances.ts";
@@ -86,9 +86,13 @@ export class CloudRegions {
     for (const home of this.#switches) this.#open.push(await this.#openRegion(home));
   }
 
-  /** Opens one more region. Throws LocalError if its port is taken; nothing is changed then. */
+  /**
+   * Opens one more region, which is down until its bookies are there. Throws LocalError if its port is taken;
+   * nothing is changed then.
+   */
   async add(name: string): Promise<void> {
     const home = new RegionSwitch(region(name));
+    home.down("refusing");
     const opened = await this.#openRegion(home);
     this.#switches.push(home);
     this.#open.push(opened);
@@ -132,7 +136,7 @@ export class CloudRegions {
     const { clock } = this.#fields;
     return {
       settle: (_ownerRegion, log) =>
-        within(clock, limits.appendDeadlineMs, `settling ${log}`, () =>
+        withTimeout(clock, limits.appendDeadlineMs, `settling ${log}`, () =>
           outgoing("settle", () => present(this.find(home.region), "one's own region").append.settle(log)),
         ),
     };

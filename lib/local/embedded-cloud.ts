@@ -159,12 +159,11 @@ export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
       const records = bookiesOfNewRegion(this.#storage.file, name, bookies, new SystemRandom());
       await this.#regions.add(name);
       try {
-        const added = await this.#addBookies(records);
-        this.#regions.find(name)?.restart(); // they began before its bookies were there
-        return added;
+        return await this.#addBookies(records);
       } finally {
         // Once the directory names it, the region is there, and the next start completes what is missing.
-        if (!this.#storage.file.regions.includes(name)) await this.#regions.takeBack();
+        if (this.#storage.file.regions.includes(name)) await this.#regions.find(name)?.up();
+        else await this.#regions.takeBack();
         await this.#tellControl();
       }
     });

@@ -1,5 +1,11 @@
-/** One region of the embedded cloud: its switch, its functions, its port. */
+/**
+ * One region of the embedded cloud: its switch, its functions, its port.
+ *
+ * LRG1 A region that is up keeps its functions: new ones beside the old would wait for the leases that those
+ *      hold. A defect costs the request that met it, and what the writer of its log had in flight.
+ */
 import { createApi } from "../api/api.ts";
+import { RegionWork } from "../api/region-work.ts";
 import type { ApiApp } from "../api/route.ts";
 import type { ApiOptions } from "../api/routing.ts";
 import type { Clock } from "../protocol/clock.ts";
@@ -7,7 +13,7 @@ import type { ComposedRegion } from "../protocol/compose-region.ts";
 import type { LogAppends } from "../protocol/log/log-appends.ts";
 import type { AppendOperations, ReadOperations } from "../protocol/log/operations.ts";
 import type { RegionOperations } from "../protocol/placement/region-operations.ts";
-import { within } from "../protocol/waiting.ts";
+import { withTimeout } from "../protocol/waiting.ts";
 import { LoopbackServer } from "./loopback-server.ts";
 import { RegionAudits } from "./region-audits.ts";
 import type { Manner, RegionSwitch } from "./region-switch.ts";
@@ -47,13 +53,8 @@ export class LocalRegion {
     const local = new LocalRegion(fields);
     const api = createApi({
       ...fields.api,
-      // A defect ends a function's process; the next request meets a new one.
-      onFault: (error, requestId) => {
-        fields.api.onFault?.(error, requestId);
-        void local.#functions.append.release();
-        local.#functions = fields.start();
-      },
       region: fields.region.region,
+      work: new RegionWork(),
       append: local.#appends(),
       read: local.#reads(),
       regions: local.#regions(),
@@ -100,17 +101,11 @@ export class LocalRegion {
     });
   }
 
-  /** New functions, which know what there is now; what the old ones began goes on. */
-  restart(): void {
-    void this.#functions.append.release();
-    this.#functions = this.#start();
-  }
-
   /** Answers what is in flight, and releases the logs' leases as far as that is quick. */
   async close(): Promise<void> {
     this.#audits?.close();
     await this.#server?.close();
-    await within(this.#clock, RELEASE_WAIT_MS, "release", () => this.#functions.append.release()).catch(
+    await withTimeout(this.#clock, RELEASE_WAIT_MS, "release", () => this.#functions.append.release()).catch(
       () => {}, // the leases expire
     );
   }

@@ -3,7 +3,13 @@
  * host's name, which may have been pointed at this machine, is refused. Which pages are served, if any, what
  * serves here decides.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
@@ -21,7 +27,18 @@ interface LoopbackServerFields {
   /** 0: any free one. */
   readonly port: number;
   readonly serve: Serve;
+  /** Other waits, for a test that has no time. */
+  readonly waits?: typeof WAITS;
 }
+
+/** For a request to come: its headers, and all of it. Checked this often. */
+const WAITS = { headersMs: 10_000, requestMs: 60_000, checkMs: 1_000 };
+/** Of a request's target and headers together. Their number is not bounded: Node would drop the rest. */
+const HEADER_BYTES_MAX = 16 * 1024;
+/** A log's name takes up to 1.5 kB of it. */
+const TARGET_BYTES_MAX = 8 * 1024;
+/** Beyond them a connection is closed as soon as it is made. */
+const CONNECTIONS_MAX = 1_000;
 
 const HOST = "127.0.0.1";
 const LOOPBACK_NAMES = new Set(["localhost", HOST, "[::1]"]);
@@ -29,9 +46,11 @@ const LOOPBACK_NAMES = new Set(["localhost", HOST, "[::1]"]);
 /** Wait for requests in flight when the server is asked to stop. */
 const CLOSE_WAIT_MS = 2_000;
 
-export class LoopbackServer {
+export class LoopbackServer implements AsyncDisposable {
   readonly #server: Server;
   readonly #name: string;
+  /** The last answer on each connection. */
+  readonly #begun = new WeakMap<Duplex, ServerResponse>();
   #port: number;
 
   private constructor(fields: LoopbackServerFields) {
@@ -49,13 +68,25 @@ export class LoopbackServer {
         errorHandler: () => malformed(fields.name, "its Host or its target is none"),
       },
     );
-    this.#server = createServer(listener);
-    // Bounded by their bytes: beyond a number of them Node would drop the rest without a word.
+    const { headersMs, requestMs, checkMs } = fields.waits ?? WAITS;
+    this.#server = createServer({
+      maxHeaderSize: HEADER_BYTES_MAX,
+      headersTimeout: headersMs,
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: checkMs,
+    });
+    this.#server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+      this.#begun.set(request.socket, response);
+      void listener(request, response);
+    });
     this.#server.maxHeadersCount = 0;
+    this.#server.maxConnections = CONNECTIONS_MAX;
     this.#server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
       refuseExpectation(fields.name, request, response),
     );
-    this.#server.on("clientError", (error, socket) => refuseMalformed(fields.name, error, socket));
+    this.#server.on("clientError", (error, socket) =>
+      refuseUnread(fields.name, error, socket, this.#begun.get(socket)),
+    );
   }
 
   /** Throws LocalError if the port is taken. */
@@ -101,6 +132,10 @@ export class LoopbackServer {
     clearTimeout(cut);
   }
 
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
   #cannotListen(error: NodeJS.ErrnoException): LocalError {
     if (error.code !== "EADDRINUSE") return new LocalError(`port ${this.#port}: ${error.message}`);
     return new LocalError(
@@ -115,6 +150,9 @@ async function answered(
   request: Request,
   incoming: IncomingMessage,
 ): Promise<Response | "no answer"> {
+  if ((incoming.url ?? "").length > TARGET_BYTES_MAX) {
+    return problemResponse(targetTooLong(), failed(fields.name, incoming.method));
+  }
   const fault = hostFault(incoming);
   return fault === undefined ? await fields.serve(request, incoming) : malformed(fields.name, fault);
 }
@@ -152,19 +190,71 @@ function refuseExpectation(name: string, request: IncomingMessage, response: Ser
   response.writeHead(problem.status, { ...headers, connection: "close" }).end(body);
 }
 
-/** What is no HTTP at all never becomes a request; its answer is written by hand. */
-function refuseMalformed(name: string, error: Error, socket: Duplex): void {
-  if (!socket.writable) {
+/** What Node says of a request that did not come to be one, or not to its end. */
+interface ClientError extends Error {
+  readonly code?: string;
+  /** What was being parsed. */
+  readonly rawPacket?: Buffer;
+}
+
+/** Its answer is written by hand. `begun`: the last answer on this connection. */
+function refuseUnread(
+  name: string,
+  error: ClientError,
+  socket: Duplex,
+  begun: ServerResponse | undefined,
+): void {
+  // Behind half an answer, another would be taken for its other half.
+  const isAmid = begun?.headersSent === true && !begun.writableFinished;
+  if (!socket.writable || isAmid) {
     socket.destroy();
     return;
   }
-  const problem = JSON.stringify(
-    problemOf(malformedError(`it is not HTTP/1.1: ${error.message}`), failed(name)),
-  );
+  const problem = problemOf(unreadError(error), failed(name));
+  const text = JSON.stringify(problem);
   socket.end(
-    "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: application/problem+json\r\n" +
-      `Content-Length: ${Buffer.byteLength(problem)}\r\n\r\n${problem}`,
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\nConnection: close\r\n` +
+      "Content-Type: application/problem+json\r\n" +
+      `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
   );
+}
+
+function unreadError({ code, message, rawPacket }: ClientError): FencelineError | ApiError {
+  switch (code) {
+    case "HPE_HEADER_OVERFLOW":
+      return isTargetTooLong(rawPacket) ? targetTooLong() : headersTooLarge();
+    case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
+      return new ApiError(
+        "body_too_large",
+        "the extensions of the body's chunks are too long, and nothing was done; leave them out",
+      );
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return new ApiError(
+        "request_timeout",
+        `a request's headers must come within ${WAITS.headersMs / 1_000} s and all of it within ` +
+          `${WAITS.requestMs / 1_000} s; this one did not, and nothing was done. Send less at a time.`,
+      );
+    default:
+      return malformedError(`it is not HTTP/1.1: ${message}`);
+  }
+}
+
+/** Whether the request line alone was too long, as far as its beginning is still there. */
+function isTargetTooLong(packet: Buffer = Buffer.alloc(0)): boolean {
+  const target = /^[A-Z]{1,20} (\S*)/.exec(packet.toString("latin1"))?.[1] ?? "";
+  return target.length > TARGET_BYTES_MAX;
+}
+
+function targetTooLong(): ApiError {
+  const detail = `the request's target is longer than ${TARGET_BYTES_MAX} bytes, and nothing was done`;
+  return new ApiError("uri_too_long", detail, { limit_bytes: TARGET_BYTES_MAX });
+}
+
+function headersTooLarge(): ApiError {
+  const detail =
+    `the request's headers take more than ${HEADER_BYTES_MAX} bytes, with their target, and nothing was ` +
+    "done; send fewer or shorter ones";
+  return new ApiError("headers_too_large", detail, { limit_bytes: HEADER_BYTES_MAX });
 }
 
 function malformedError(fault: string): FencelineError {

@@ -8,7 +8,7 @@
 import type { Clock } from "../protocol/clock.ts";
 import { FencelineError } from "../protocol/errors.ts";
 import type { Region } from "../protocol/ids.ts";
-import type { Consistency, MetadataStore } from "../protocol/ports.ts";
+import type { MetadataConsistency, MetadataStore } from "../protocol/ports.ts";
 import { pause } from "../protocol/waiting.ts";
 import type { Distances } from "./distances.ts";
 import type { RegionSwitch } from "./region-switch.ts";
@@ -33,7 +33,7 @@ interface MetadataReplicasFields {
 
 export function metadataReplicas(fields: MetadataReplicasFields): MetadataStore {
   const { store } = fields;
-  const ask = <T>(what: string, consistency: Consistency, call: () => Promise<T>): Promise<T> => {
+  const ask = <T>(what: string, consistency: MetadataConsistency, call: () => Promise<T>): Promise<T> => {
     const replica = nearest(fields);
     if (replica === undefined) return withoutMajority(fields, what);
     const thereMs = fields.distances(fields.region, replica.region);

@@ -36,7 +36,7 @@ export function isSameVersion(one: Version, other: Version): boolean {
 export interface LogNameItem {
   readonly kind: "log-name";
   readonly name: LogName;
-  readonly log: LogIncarnation;
+  readonly incarnation: LogIncarnation;
 }
 
 export interface LogConfig {
@@ -55,7 +55,7 @@ export interface LogConfig {
 export interface LogItem {
   readonly kind: "log";
   readonly name: LogName;
-  readonly log: LogIncarnation;
+  readonly incarnation: LogIncarnation;
   readonly config: LogConfig;
   readonly state: "active" | "deleting";
   /** Records below this seq_num are gone. */

@@ -173,7 +173,7 @@ export interface Versioned<T extends Item = Item> {
  * `consistent`: sees every write that was answered before the read began. `stale`: any earlier state, for
  * each item on its own.
  */
-export type Consistency = "consistent" | "stale";
+export type MetadataConsistency = "consistent" | "stale";
 
 type Conflict = { readonly kind: "conflict" };
 export type WriteAnswer = { readonly kind: "written"; readonly version: Version } | Conflict;
@@ -191,7 +191,7 @@ export interface ItemQuery {
 }
 
 export interface MetadataStore {
-  get(key: ItemKey, consistency: Consistency): Promise<Versioned | undefined>;
+  get(key: ItemKey, consistency: MetadataConsistency): Promise<Versioned | undefined>;
   /**
    * Writes if the item's version is `expected`, or if there is no item and `expected` is "absent". Exactly
    * one of two racers is told "written". After a rejection the write may take effect at any later time.
@@ -199,7 +199,7 @@ export interface MetadataStore {
   write(key: ItemKey, expected: Version | "absent", item: Item, token: WriteToken): Promise<WriteAnswer>;
   remove(key: ItemKey, expected: Version): Promise<RemoveAnswer>;
   /** Items of one partition in the order of their sort keys (by code unit). */
-  query(query: ItemQuery, consistency: Consistency): Promise<readonly Versioned[]>;
+  query(query: ItemQuery, consistency: MetadataConsistency): Promise<readonly Versioned[]>;
 }
 
 export interface VersionedLease {

@@ -11,9 +11,9 @@ import { notReady, sideEffectsOf, unavailable } from "./errors.ts";
 import { newWriteToken, type WriteToken } from "./ids.ts";
 import type { Item, ItemKey } from "./items.ts";
 import { limits } from "./limits.ts";
-import type { Consistency, MetadataStore, Versioned } from "./ports.ts";
+import type { MetadataConsistency, MetadataStore, Versioned } from "./ports.ts";
 import type { Random } from "./random.ts";
-import { within } from "./waiting.ts";
+import { withTimeout } from "./waiting.ts";
 
 export type Decision = { readonly kind: "write"; readonly item: Item } | { readonly kind: "keep" };
 
@@ -77,7 +77,7 @@ export async function readItem<K extends Item["kind"]>(
   metadata: MetadataStore,
   key: ItemKey,
   kind: K,
-  consistency: Consistency = "consistent",
+  consistency: MetadataConsistency = "consistent",
 ): Promise<ItemOf<K> | undefined> {
   return ofKind(await metadata.get(key, consistency), kind);
 }
@@ -149,7 +149,7 @@ async function write(
  */
 export function boundedMetadata(store: MetadataStore, clock: Clock): MetadataStore {
   const once = <T>(what: string, call: () => Promise<T>) =>
-    within(clock, limits.metadataCallTimeoutMs, what, call);
+    withTimeout(clock, limits.metadataCallTimeoutMs, what, call);
   const twice = async <T>(what: string, call: () => Promise<T>): Promise<T> => {
     try {
       return await once(what, call);

@@ -26,7 +26,7 @@ export function pause(clock: Clock, delayMs: number, signal?: CallSignal): Promi
  * any later time. A late answer is dropped. `signal`: the call was cancelled. It rejects at once then, leaves
  * no timer behind, and does not even begin if that is known beforehand.
  */
-export function within<T>(
+export function withTimeout<T>(
   clock: Clock,
   timeoutMs: number,
   what: string,

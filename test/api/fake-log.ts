@@ -98,7 +98,7 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
     }
     const description: LogDescription = {
       name,
-      log: logIncarnation("i1"),
+      incarnation: logIncarnation("i1"),
       config,
       state: "active",
       trimPoint: seqNum(0),
@@ -195,7 +195,7 @@ export class FakeLogs implements AppendOperations, ReadOperations, RegionOperati
   async deleteLog(name: LogName, only?: LogIncarnation): Promise<DeletionAnswer> {
     this.#failIfTold();
     const { description } = this.#find(name);
-    if (only !== undefined && only !== description.log) {
+    if (only !== undefined && only !== description.incarnation) {
       throw new FencelineError("log_not_found", { message: `${name} is another log now` });
     }
     this.logs.delete(name);

@@ -71,6 +71,9 @@ describe("the pair (retryable, side_effects) of every code", () => {
       "body_too_large",
       "unsupported_media_type",
       "expectation_failed",
+      "uri_too_long",
+      "headers_too_large",
+      "request_timeout",
       "internal",
     ];
     expect(Object.keys(problemStatus).sort()).toEqual([...ofTheLog, ...ofTheSurface].sort());

@@ -1,7 +1,7 @@
 /** What every clock must do. Real ones are let run for a few ms, others are moved by hand. */
 import { describe, expect, it } from "vitest";
 import type { Clock } from "../../lib/protocol/clock.ts";
-import { pause, within } from "../../lib/protocol/waiting.ts";
+import { pause, withTimeout } from "../../lib/protocol/waiting.ts";
 
 export interface ClockUnderTest {
   readonly clock: Clock;
@@ -103,9 +103,9 @@ export const clockCases: readonly ClockCase[] = [
       const pausing = pause(clock, 5).then(() => {
         ended = true;
       });
-      const silent = within(clock, 5, "a call", () => new Promise<never>(() => undefined));
+      const silent = withTimeout(clock, 5, "a call", () => new Promise<never>(() => undefined));
       const outcome = expect(silent).rejects.toThrow(/no answer in 5 ms/);
-      expect(await within(clock, 50, "a call", async () => "answer")).toBe("answer");
+      expect(await withTimeout(clock, 50, "a call", async () => "answer")).toBe("answer");
       expect(ended).toBe(false);
       await advance(20);
       await Promise.all([pausing, outcome]);

@@ -51,7 +51,7 @@ export function sampleLog(trimPoint: number, name = "orders/2026"): LogItem {
   return {
     kind: "log",
     name: logName(name),
-    log: logIncarnation("l0g"),
+    incarnation: logIncarnation("l0g"),
     config: { replication: sampleReplication, digest: "crc32", segmentBytesMax: 1 << 20 },
     state: "active",
     trimPoint: seqNum(trimPoint),
@@ -76,7 +76,7 @@ export function sampleItems(): Item[] {
     closed,
     { ...closed, state: "DELETED", lastEntry: entryId(9), length: 90, deletedAtMs: 5 },
     { ...orphan, digest: { type: "crc32" } },
-    { kind: "log-name", name: logName("naïve/日誌/🪵"), log: logIncarnation("l0g") },
+    { kind: "log-name", name: logName("naïve/日誌/🪵"), incarnation: logIncarnation("l0g") },
     sampleLog(0),
     { ...sampleLog(2 ** 53 - 1), state: "deleting" },
     { ...sampleLog(0), preferredRegion: region("us-west-2") },

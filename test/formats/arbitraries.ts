@@ -159,19 +159,19 @@ const anySegmentNumber = natural.map((value) => segmentNumber(Math.max(1, value)
 
 export const anyItem: fc.Arbitrary<Item> = fc.oneof(
   anyLedger,
-  fc.record({ kind: fc.constant("log-name" as const), name: text.map(logName), log: anyLog }),
+  fc.record({ kind: fc.constant("log-name" as const), name: text.map(logName), incarnation: anyLog }),
   fc.record(
     {
       kind: fc.constant("log" as const),
       name: text.map(logName),
-      log: anyLog,
+      incarnation: anyLog,
       config: anyConfig,
       state: fc.constantFrom("active", "deleting"),
       trimPoint: anySeqNum,
       createdAtMs: timeMs,
       preferredRegion: anyRegion,
     },
-    { requiredKeys: ["kind", "name", "log", "config", "state", "trimPoint", "createdAtMs"] },
+    { requiredKeys: ["kind", "name", "incarnation", "config", "state", "trimPoint", "createdAtMs"] },
   ),
   fc.record(
     {

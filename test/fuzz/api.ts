@@ -43,7 +43,8 @@ async function install(): Promise<string | undefined> {
   await mkdir(join(root, ".fenceline"), { recursive: true });
   try {
     await run("python3", ["-m", "venv", venv]);
-    await run(join(venv, "bin", "pip"), ["install", "--quiet", `schemathesis==${VERSION}`]);
+    const quiet = ["--quiet", "--disable-pip-version-check", "--no-input"];
+    await run(join(venv, "bin", "pip"), ["install", ...quiet, `schemathesis==${VERSION}`]);
     return undefined;
   } catch (error) {
     await rm(venv, { recursive: true, force: true });

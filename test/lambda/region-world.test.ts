@@ -31,7 +31,7 @@ import { json, ScriptedService, timeout } from "../adapters/aws/scripted-service
 const REGIONS = ["us-east-1", "us-east-2", "us-west-2"] as const;
 const OWN = "us-east-2";
 const KEY = logNameKey(logName("orders"));
-const ITEM: Item = { kind: "log-name", name: logName("orders"), log: logIncarnation("l1") };
+const ITEM: Item = { kind: "log-name", name: logName("orders"), incarnation: logIncarnation("l1") };
 const TOKEN = writeToken("mine");
 
 const made: Record<RegionSettings["metadata"]["mode"], DeploymentItem> = {

@@ -1,7 +1,10 @@
 /** What reaches a region's port, and what is refused before it does. */
 import { once } from "node:events";
+import { stat } from "node:fs/promises";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { LoopbackServer } from "../../lib/local/loopback-server.ts";
 import { RunningCloud } from "./running-cloud.ts";
 
 /** Sends bytes as they are, and tells all that comes back until the connection ends. */
@@ -69,6 +72,56 @@ describe("a region's port", () => {
       const { status, problem } = await exchange(url, get("/v1/health", "localhost", header));
       expect(status).toBe(403);
       expect(problem).toMatchObject({ code: "origin_not_allowed", retryable: false, side_effects: "none" });
+    }
+  });
+
+  const post = (headers: string, body: string) =>
+    `POST /v1/logs/orders/records HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n${body}`;
+
+  test.each([
+    [414, "uri_too_long", "a target over its limit", get(`/v1/logs/${"a".repeat(9_000)}`, "localhost")],
+    [414, "uri_too_long", "a target over all limits", get(`/v1/logs/${"a".repeat(60_000)}`, "localhost")],
+    [
+      431,
+      "headers_too_large",
+      "a long header",
+      get("/v1/health", "localhost", `a: ${"b".repeat(60_000)}\r\n`),
+    ],
+    [431, "headers_too_large", "many headers", get("/v1/health", "localhost", "a:b\r\n".repeat(9_000))],
+    [
+      413,
+      "body_too_large",
+      "long extensions of chunks",
+      post("Transfer-Encoding: chunked\r\n", `1;${"a".repeat(60_000)}\r\nx\r\n0\r\n\r\n`),
+    ],
+  ])("answers %i %s to %s", async (status, code, _, bytes) => {
+    await using running = await RunningCloud.start();
+    const answer = await exchange(running.url("us-east-1"), bytes);
+    expect(answer.status).toBe(status);
+    expect(answer.problem).toMatchObject({ status, code, retryable: false, side_effects: "none" });
+    expect((await fetch(`${running.url("us-east-1")}/v1/health`)).status).toBe(200);
+  });
+
+  test.each([
+    ["nothing", ""],
+    ["half of its headers", "GET /v1/health HTTP/1.1\r\nHost: local"],
+    ["half of its body", post("Content-Length: 10\r\n", "12345")],
+  ])("answers 408 to a client that sends %s and then waits", async (_, bytes) => {
+    await using server = await LoopbackServer.open({
+      name: "a",
+      port: 0,
+      serve: async (request) => new Response(await request.text()),
+      waits: { headersMs: 100, requestMs: 100, checkMs: 20 },
+    });
+    const { status, problem } = await exchange(server.url, bytes);
+    expect(status).toBe(408);
+    expect(problem).toMatchObject({ status, code: "request_timeout", side_effects: "none" });
+  });
+
+  test("keeps what is stored from other users of the machine", async () => {
+    await using running = await RunningCloud.start();
+    for (const folder of [".", "metadata", "regions"]) {
+      expect((await stat(join(running.dataDir, folder))).mode & 0o777).toBe(0o700);
     }
   });
 
@@ -149,3 +202,26 @@ describe("a region's port", () => {
     expect((await fetch(`${running.url("us-east-1")}/v1/health`)).status).toBe(200);
   });
 });
+
+test("a log is not transferred to a region that takes none, which is the state's fault", async () => {
+  await using running = await RunningCloud.start();
+  const url = running.url("us-east-1");
+  const send = (method: string, path: string, body: object) =>
+    fetch(`${url}${path}`, {
+      method,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  await send("PUT", "/v1/logs/orders", {});
+  await send("POST", "/v1/logs/orders/records", { records: [{ body: "x" }] });
+  await send("PATCH", "/v1/regions/us-west-2", { state: "draining" });
+  await expect
+    .poll(
+      async () => (await send("POST", "/v1/logs/orders/owner/transfer", { region: "us-west-2" })).json(),
+      {
+        timeout: 20_000,
+        interval: 500,
+      },
+    )
+    .toMatchObject({ status: 409, code: "region_not_accepting", retryable: false, side_effects: "none" });
+}, 30_000);

@@ -13,9 +13,9 @@ const name = logName("a-log");
 const key = logNameKey(name);
 
 /** An item whose value is a word of marks, one for each change. */
-const item = (marks: string): Item => ({ kind: "log-name", name, log: logIncarnation(marks) });
+const item = (marks: string): Item => ({ kind: "log-name", name, incarnation: logIncarnation(marks) });
 const marksOf = (stored: Versioned | undefined): string =>
-  stored?.item.kind === "log-name" ? stored.item.log : "";
+  stored?.item.kind === "log-name" ? stored.item.incarnation : "";
 
 /** Adds a mark unless it is there: the decision rests on what is stored, so it may be asked again. */
 const adding =

@@ -14,7 +14,7 @@ export interface Stand {
 export function standOf(world: World, name: string): Stand | undefined {
   const named = world.table.get(logNameKey(logName(name)))?.item;
   if (named?.kind !== "log-name") return undefined;
-  const { log } = named;
+  const { incarnation: log } = named;
   const item = world.table.get(logKey(log))?.item;
   if (item?.kind !== "log" || item.state !== "active") return undefined;
   const query = { partition: segmentsPartition(log), order: "descending", limit: 1 } as const;

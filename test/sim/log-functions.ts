@@ -8,7 +8,7 @@ import type { LogName, Region } from "../../lib/protocol/ids.ts";
 import type { LogAppends } from "../../lib/protocol/log/log-appends.ts";
 import type { Settler } from "../../lib/protocol/log/log-ports.ts";
 import type { ReadOperations } from "../../lib/protocol/log/operations.ts";
-import { within } from "../../lib/protocol/waiting.ts";
+import { withTimeout } from "../../lib/protocol/waiting.ts";
 import { composeAnySizes } from "../process-ports.ts";
 import { callFunctions } from "./function-calls.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
@@ -39,7 +39,7 @@ function settlerFrom(world: World, process: SimulatedProcess, own: LogAppends): 
       );
       if (there === undefined || there.process === process) return await own.settle(log);
       try {
-        await within(process.clock, SETTLE_WAIT_MS, `settling ${log}`, () =>
+        await withTimeout(process.clock, SETTLE_WAIT_MS, `settling ${log}`, () =>
           settleThere(world, process, there, ownerRegion, log),
         );
       } catch {
@@ -58,7 +58,7 @@ async function settleThrough(
   log: LogName,
 ): Promise<void> {
   try {
-    await within(process.clock, SETTLE_WAIT_MS, `settling ${log}`, () =>
+    await withTimeout(process.clock, SETTLE_WAIT_MS, `settling ${log}`, () =>
       callFunctions<void>(world, process, region, {
         isRepeatable: true,
         about: { kind: "settle", isForwarded: false },

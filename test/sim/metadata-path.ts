@@ -5,8 +5,8 @@
 import type { WriteToken } from "../../lib/protocol/ids.ts";
 import type { Item, ItemKey, Version } from "../../lib/protocol/items.ts";
 import type {
-  Consistency,
   ItemQuery,
+  MetadataConsistency,
   MetadataStore,
   Versioned,
   WriteAnswer,
@@ -28,7 +28,7 @@ export class MetadataPath implements MetadataStore {
     private readonly asked: (partition: string) => void,
   ) {}
 
-  get(key: ItemKey, consistency: Consistency): Promise<Versioned | undefined> {
+  get(key: ItemKey, consistency: MetadataConsistency): Promise<Versioned | undefined> {
     return this.#operate(key.partition, (table, staleMs) =>
       table.get(key, this.#ageMs(consistency, staleMs)),
     );
@@ -42,13 +42,13 @@ export class MetadataPath implements MetadataStore {
     return this.#operate(key.partition, (table) => table.remove(key, expected));
   }
 
-  query(query: ItemQuery, consistency: Consistency): Promise<readonly Versioned[]> {
+  query(query: ItemQuery, consistency: MetadataConsistency): Promise<readonly Versioned[]> {
     return this.#operate(query.partition, (table, staleMs) =>
       table.query(query, () => this.#ageMs(consistency, staleMs)),
     );
   }
 
-  #ageMs(consistency: Consistency, staleMs: number): number {
+  #ageMs(consistency: MetadataConsistency, staleMs: number): number {
     return consistency === "consistent" ? 0 : (LAG_MS + staleMs) * this.random.unit();
   }
 

@@ -44,7 +44,7 @@ export class OwnedTimes {
     if (item !== undefined && now?.ledgerId === item.ledgerId) return;
     if (now !== undefined && now.to > history.moment) now.to = history.moment;
     if (item === undefined) return;
-    const name = table.itemsOf("log").find((one) => one.item.log === log)?.item.name ?? "";
+    const name = table.itemsOf("log").find((one) => one.item.incarnation === log)?.item.name ?? "";
     const { ownerRegion: owner, number: epoch, ledgerId } = item;
     const [from, to] = [history.moment, Number.POSITIVE_INFINITY];
     this.#times.set(log, [...times, { name, owner, epoch, ledgerId, fromMs: scheduler.nowMs, from, to }]);

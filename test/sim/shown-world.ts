@@ -44,7 +44,7 @@ export const open: LedgerMetadata = newLedger({
 export const logItem = (fields: Partial<Extract<Item, { kind: "log" }>> = {}): Item => ({
   kind: "log",
   name: logName("orders"),
-  log: LOG,
+  incarnation: LOG,
   config: { replication, digest: "crc32", segmentBytesMax: 1 },
   state: "active",
   trimPoint: seqNum(0),
@@ -119,7 +119,7 @@ export class ShownWorld {
 
   log(fields: Parameters<typeof logItem>[0] = {}): void {
     this.put(logKey(LOG), logItem(fields));
-    this.put(logNameKey(logName("orders")), { kind: "log-name", name: logName("orders"), log: LOG });
+    this.put(logNameKey(logName("orders")), { kind: "log-name", name: logName("orders"), incarnation: LOG });
   }
 
   storage(index: number): BookieStorage {

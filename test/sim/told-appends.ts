@@ -40,10 +40,10 @@ export class ToldAppends implements Observer {
   /** Undefined: it does not stand as its caller was told. */
   lifeOf(told: Told): LogIncarnation | undefined {
     const lives = this.world.table.itemsOf("log").filter(({ item }) => item.name === told.log);
-    return lives.find(({ item: { log } }) => {
+    return lives.find(({ item: { incarnation: log } }) => {
       const ids = this.#ledgers.get(log)?.get(told.ack.start.dlsn.segment) ?? [];
       return [...ids].some((id) => this.#standsIn(id, told));
-    })?.item.log;
+    })?.item.incarnation;
   }
 
   #standsIn(ledgerId: LedgerId, { contents, ack: { start, last } }: Told): boolean {

@@ -59,7 +59,7 @@ describe("circles", () => {
 describe("the floors of the protocol", () => {
   test.each([
     ["records/record.ts", "../operations.ts"],
-    ["log-identity.ts", "./records/record.ts"],
+    ["log-ref.ts", "./records/record.ts"],
     ["log-ports.ts", "./producers/producer-table.ts"],
     ["chain/segments.ts", "../reading/log-reader.ts"],
     ["lease/writer-lease.ts", "../appending/active-segment.ts"],

@@ -72,7 +72,7 @@ const floors: readonly (readonly string[])[] = [
   ["reads"],
   ["placement"],
   ["ledger"],
-  ["log/log-identity.ts"],
+  ["log/log-ref.ts"],
   ["log/records"],
   ["log/operations.ts", "log/log-ports.ts"],
   ["log/producers"],

@@ -19,7 +19,8 @@ export function unfinishedMarks(files: readonly SourceFile[]): string[] {
 export function foreignWords(files: readonly SourceFile[]): string[] {
   const anyCase = ["a-gent", "suba-gent", "l-lm", "cl-aude", "g-pt", "chatg-pt", "anthr-opic", "pro-mpt"];
   const words = `\\b(?:${anyCase.map(join).join("|")})s?\\b`;
-  const legitimate = /user[- ]a[g]ent|\bhttps?\.A[g]ent\b/gi;
+  // Node's name for what keeps connections, and for the option of a request that takes one.
+  const legitimate = /user[- ]a[g]ent|\bhttps?\.A[g]ent\b|\ba[g]ent: (?:tunnels|false)\b/gi;
   return [
     ...search(files, new RegExp(words, "gi"), "a word that is not about the product", legitimate),
     ...search(files, new RegExp(`\\b${join("A-I")}\\b`, "g"), "a word that is not about the product"),

@@ -8,7 +8,7 @@
  */
 import { FencelineError } from "../../protocol/errors.ts";
 import { type DeploymentItem, deploymentKey } from "../../protocol/items.ts";
-import type { Consistency, MetadataStore, Versioned } from "../../protocol/ports.ts";
+import type { MetadataConsistency, MetadataStore, Versioned } from "../../protocol/ports.ts";
 import type { Random } from "../../protocol/random.ts";
 import { updateItem } from "../../protocol/update-item.ts";
 
@@ -40,7 +40,7 @@ export class CheckedDeployment implements MetadataStore {
   };
 
   /** A read changes nothing, so the check may run at the same time; its answer is not given without it. */
-  async #beside<T>(consistency: Consistency, read: () => Promise<T>): Promise<T> {
+  async #beside<T>(consistency: MetadataConsistency, read: () => Promise<T>): Promise<T> {
     if (consistency === "stale" || this.#isKnown) return await read();
     const [answer] = await Promise.all([read(), this.#check("read")]);
     return answer;

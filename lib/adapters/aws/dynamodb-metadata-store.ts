@@ -16,7 +16,13 @@ import { FencelineError, hasCode, sideEffectsOf } from "../../protocol/errors.ts
 import type { Region, WriteToken } from "../../protocol/ids.ts";
 import type { Item, ItemKey, Version } from "../../protocol/items.ts";
 import { limits } from "../../protocol/limits.ts";
-import type { Consistency, ItemQuery, MetadataStore, Versioned, WriteAnswer } from "../../protocol/ports.ts";
+import type {
+  ItemQuery,
+  MetadataConsistency,
+  MetadataStore,
+  Versioned,
+  WriteAnswer,
+} from "../../protocol/ports.ts";
 
 interface MetadataReplica {
   readonly region: Region;
@@ -51,11 +57,11 @@ export class DynamoDbMetadataStore implements MetadataStore {
           ];
   }
 
-  get(key: ItemKey, consistency: Consistency): Promise<Versioned | undefined> {
+  get(key: ItemKey, consistency: MetadataConsistency): Promise<Versioned | undefined> {
     return this.#ask(this.#readers(consistency), always, (store) => store.get(key, consistency));
   }
 
-  query(query: ItemQuery, consistency: Consistency): Promise<readonly Versioned[]> {
+  query(query: ItemQuery, consistency: MetadataConsistency): Promise<readonly Versioned[]> {
     return this.#ask(this.#readers(consistency), always, (store) => store.query(query, consistency));
   }
 
@@ -67,7 +73,7 @@ export class DynamoDbMetadataStore implements MetadataStore {
     return this.#ask(this.#deciding, ifWithoutEffect, (store) => store.remove(key, expected));
   }
 
-  #readers(consistency: Consistency): readonly MetadataReplica[] {
+  #readers(consistency: MetadataConsistency): readonly MetadataReplica[] {
     return consistency === "stale" ? this.#all : this.#deciding;
   }
 

@@ -6,13 +6,19 @@ import { decodeOrderedText, encodeOrderedText } from "../../formats/ordered-text
 import { assert } from "../../protocol/assert.ts";
 import type { WriteToken } from "../../protocol/ids.ts";
 import type { Item, ItemKey, Version } from "../../protocol/items.ts";
-import type { Consistency, ItemQuery, MetadataStore, Versioned, WriteAnswer } from "../../protocol/ports.ts";
+import type {
+  ItemQuery,
+  MetadataConsistency,
+  MetadataStore,
+  Versioned,
+  WriteAnswer,
+} from "../../protocol/ports.ts";
 import { getRow, putRow, type Row, type RowKey, removeRow, rowOf, sent, type Table } from "./table-rows.ts";
 
 export class DynamoDbMetadataTable implements MetadataStore {
   constructor(private readonly table: Table) {}
 
-  async get(key: ItemKey, consistency: Consistency): Promise<Versioned | undefined> {
+  async get(key: ItemKey, consistency: MetadataConsistency): Promise<Versioned | undefined> {
     const row = await getRow(this.table, keyOf(key), consistency === "consistent");
     return row === undefined ? undefined : versioned(key, row);
   }
@@ -34,7 +40,7 @@ export class DynamoDbMetadataTable implements MetadataStore {
   }
 
   /** DynamoDB ends a page after a megabyte; pages are read on until the limit or the end is reached. */
-  async query(query: ItemQuery, consistency: Consistency): Promise<readonly Versioned[]> {
+  async query(query: ItemQuery, consistency: MetadataConsistency): Promise<readonly Versioned[]> {
     const { limit } = query;
     assert(Number.isSafeInteger(limit) && limit >= 1, `a query asks for at least one item, got ${limit}`);
     const range = rangeOf(query);

@@ -52,7 +52,7 @@ export function levelFailure(what: string, error: unknown, sideEffects: SideEffe
 /** Makes the directory if it is not there; says whether a database is still to be made in it. */
 async function prepareDirectory(path: string): Promise<boolean> {
   try {
-    const firstMade = await mkdir(path, { recursive: true });
+    const firstMade = await mkdir(path, { recursive: true, mode: 0o700 });
     if (firstMade !== undefined) await syncNames(path, dirname(firstMade));
     const names = await readdir(path);
     if (names.includes("CURRENT")) return false;

@@ -8,7 +8,13 @@ import { decodeVersioned } from "../../formats/version-format.ts";
 import { assert } from "../../protocol/assert.ts";
 import type { WriteToken } from "../../protocol/ids.ts";
 import type { Item, ItemKey, Version } from "../../protocol/items.ts";
-import type { Consistency, ItemQuery, MetadataStore, Versioned, WriteAnswer } from "../../protocol/ports.ts";
+import type {
+  ItemQuery,
+  MetadataConsistency,
+  MetadataStore,
+  Versioned,
+  WriteAnswer,
+} from "../../protocol/ports.ts";
 import { checked } from "./checked-value.ts";
 import { type LevelDatabase, levelFailure, openLevelDatabase } from "./level-database.ts";
 import { SyncedBatches } from "./synced-batches.ts";
@@ -28,7 +34,7 @@ export class LevelMetadataStore implements MetadataStore, AsyncDisposable {
     return new LevelMetadataStore(await openLevelDatabase(directory, "metadata-store"));
   }
 
-  async get(key: ItemKey, _consistency: Consistency): Promise<Versioned | undefined> {
+  async get(key: ItemKey, _consistency: MetadataConsistency): Promise<Versioned | undefined> {
     const bytes = await this.#batches.get(encodeItemKey(key));
     return bytes === undefined ? undefined : versioned(key, bytes);
   }
@@ -49,7 +55,7 @@ export class LevelMetadataStore implements MetadataStore, AsyncDisposable {
     return await this.#batches.submit(encodeItemKey(key), conditionalRemoval(expected));
   }
 
-  async query(query: ItemQuery, _consistency: Consistency): Promise<readonly Versioned[]> {
+  async query(query: ItemQuery, _consistency: MetadataConsistency): Promise<readonly Versioned[]> {
     const found = await this.#range(query);
     return found.map(([name, bytes]) => versioned(decodeItemKey(name), checked(name, bytes)));
   }

@@ -7,7 +7,13 @@ import { decodeItem, encodeItem } from "../../formats/metadata-item-format.ts";
 import { assert } from "../../protocol/assert.ts";
 import type { WriteToken } from "../../protocol/ids.ts";
 import type { Item, ItemKey, Version } from "../../protocol/items.ts";
-import type { Consistency, ItemQuery, MetadataStore, Versioned, WriteAnswer } from "../../protocol/ports.ts";
+import type {
+  ItemQuery,
+  MetadataConsistency,
+  MetadataStore,
+  Versioned,
+  WriteAnswer,
+} from "../../protocol/ports.ts";
 import { SortedMap } from "./sorted-map.ts";
 import { type Cell, matches, nextCell } from "./versioned-cell.ts";
 
@@ -34,7 +40,7 @@ export class MemoryMetadataStore implements MetadataStore {
     this.#staleReads = staleReads;
   }
 
-  async get(key: ItemKey, consistency: Consistency): Promise<Versioned | undefined> {
+  async get(key: ItemKey, consistency: MetadataConsistency): Promise<Versioned | undefined> {
     const slot = this.#partitions.get(key.partition)?.get(key.sort);
     return slot === undefined ? undefined : this.#seen(key, slot, consistency);
   }
@@ -59,7 +65,7 @@ export class MemoryMetadataStore implements MetadataStore {
     return { kind: "removed" };
   }
 
-  async query(query: ItemQuery, consistency: Consistency): Promise<readonly Versioned[]> {
+  async query(query: ItemQuery, consistency: MetadataConsistency): Promise<readonly Versioned[]> {
     const { partition, limit } = query;
     assert(Number.isSafeInteger(limit) && limit >= 1, `a query asks for at least one item, got ${limit}`);
     const found: Versioned[] = [];
@@ -71,7 +77,7 @@ export class MemoryMetadataStore implements MetadataStore {
     return found;
   }
 
-  #seen(key: ItemKey, slot: Slot, consistency: Consistency): Versioned | undefined {
+  #seen(key: ItemKey, slot: Slot, consistency: MetadataConsistency): Versioned | undefined {
     const back = consistency === "stale" ? this.#statesBack(key, slot.earlier.length) : 0;
     const cell = back === 0 ? slot.current : slot.earlier[slot.earlier.length - back];
     return cell === undefined ? undefined : { key, item: cell.value, version: cell.version };

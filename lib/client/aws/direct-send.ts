@@ -2,7 +2,9 @@
  * Requests handed to a region's functions by invoking them, for callers who may invoke and would rather save
  * the gateway's price and time. A function is given what the gateway would give it.
  */
+import type https from "node:https";
 import { InvokeCommand, LambdaClient, LambdaServiceException } from "@aws-sdk/client-lambda";
+import { NodeHttpHandler } from "@smithy/node-http-handler";
 import { ForeignAnswerError, GatewayError, type RequestError } from "../client-errors.ts";
 import type { HttpRequest, SendHttp } from "../http-words.ts";
 import { refuseTooLarge } from "./payload-limit.ts";
@@ -11,6 +13,8 @@ interface DirectFields {
   readonly region: string;
   /** The region's functions: what reads is served by one, what writes by the other. */
   readonly functions: { readonly append: string; readonly read: string };
+  /** Connects to Lambda; the SDK's own if absent. */
+  readonly httpsAgent?: https.Agent;
 }
 
 /** Lambda refused or its function broke: what was asked for may have happened. */
@@ -26,9 +30,10 @@ interface ProxyAnswer {
   readonly isBase64Encoded?: boolean;
 }
 
-export function directSend({ region, functions }: DirectFields): SendHttp {
+export function directSend({ region, functions, httpsAgent }: DirectFields): SendHttp {
   // One attempt: the caller alone knows whether a repetition is safe.
-  const client = new LambdaClient({ region, maxAttempts: 1 });
+  const by = httpsAgent === undefined ? {} : { requestHandler: new NodeHttpHandler({ httpsAgent }) };
+  const client = new LambdaClient({ region, maxAttempts: 1, ...by });
   return async (address, request) => {
     const name = request.method === "GET" ? functions.read : functions.append;
     const event = Buffer.from(JSON.stringify(eventOf(address, request)));

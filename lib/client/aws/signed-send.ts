@@ -9,6 +9,8 @@ import { refuseTooLarge } from "./payload-limit.ts";
 interface SigningFields {
   readonly region: string;
   readonly credentials: CredentialSource;
+  /** How it gets there when it is signed; `fetch` if absent. */
+  readonly send?: SendHttp;
 }
 
 /** What an API Gateway API is signed for. */
@@ -19,7 +21,7 @@ class WrongRegionError extends NotSentError {
   override readonly name = "WrongRegionError";
 }
 
-export function signedSend({ region, credentials }: SigningFields): SendHttp {
+export function signedSend({ region, credentials, send = fetch }: SigningFields): SendHttp {
   const signer = new SignatureV4({ service: SERVICE, region, credentials, sha256: Sha256 });
   return async (address, request) => {
     const url = new URL(address);
@@ -36,7 +38,7 @@ export function signedSend({ region, credentials }: SigningFields): SendHttp {
       headers: { ...request.headers, host: url.host },
       ...(request.body === undefined ? {} : { body: request.body }),
     });
-    return await fetch(url, { ...request, headers: signed.headers });
+    return await send(url.href, { ...request, headers: signed.headers });
   };
 }
 

@@ -7,7 +7,7 @@ import type { LedgerId } from "../ids.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import type { Bookie } from "../ports.ts";
-import { pause, within } from "../waiting.ts";
+import { pause, withTimeout } from "../waiting.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 
 export interface Unknown {
@@ -59,5 +59,5 @@ export function callOnce<T>(
   call: (bookie: Bookie) => Promise<T>,
   signal: CallSignal | undefined,
 ): Promise<T> {
-  return within(clock, limits.bookieCallTimeoutMs, what, () => call(bookies.bookie(id)), signal);
+  return withTimeout(clock, limits.bookieCallTimeoutMs, what, () => call(bookies.bookie(id)), signal);
 }

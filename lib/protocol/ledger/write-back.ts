@@ -24,7 +24,7 @@ import type { BookieAddress } from "../place.ts";
 import type { PlacementAnswer } from "../placement/placement.ts";
 import type { SealedEntry } from "../ports.ts";
 import type { Fragment } from "../replication.ts";
-import { Signal, within } from "../waiting.ts";
+import { Signal, withTimeout } from "../waiting.ts";
 import { isAckSet, positionsOf, writeSet } from "../write-set.ts";
 import { CALL_MS_MAX, callBookie } from "./call-bookie.ts";
 import { chooseReplacements } from "./choose-bookies.ts";
@@ -63,7 +63,7 @@ class EntryHolders {
 
   /** Resolves with the next answer, or after `waitMs`. */
   async changed(waitMs: number): Promise<void> {
-    await within(this.clock, waitMs, "the next answer", () => this.#answers.wait()).catch(() => {});
+    await withTimeout(this.clock, waitMs, "the next answer", () => this.#answers.wait()).catch(() => {});
   }
 }
 

@@ -9,14 +9,14 @@ import type { LedgerMetadata } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import { type AskAdmission, admitLog } from "../placement/admission.ts";
 import { checkRegion } from "../placement/known-region.ts";
-import { within } from "../waiting.ts";
+import { withTimeout } from "../waiting.ts";
 import { appendDeadline } from "./appending/pending-appends.ts";
 import { createLog, describe, preferRegion } from "./catalogue/create-log.ts";
 import { type Ask, askInTime, LogNames } from "./catalogue/log-names.ts";
 import { ownershipOf } from "./chain/segments.ts";
 import { checkLeases } from "./lease/lease-steps.ts";
-import type { LogIdentity } from "./log-identity.ts";
 import type { AppendAnswer, LogPorts, OwnerAnswer, OwnerRequest } from "./log-ports.ts";
+import type { LogRef } from "./log-ref.ts";
 import { notOwnedHere, notOwner } from "./opening/not-the-writer.ts";
 import type {
   AppendAck,
@@ -62,7 +62,7 @@ export class LogAppends implements AppendOperations {
 
   preferRegion(name: LogName, preferred: Region | undefined): Promise<LogDescription> {
     const ask = this.#askInTime(`the preferred region of log ${name}`);
-    const prefer = async (log: LogIdentity) => describe(await preferRegion(this.ports, log, preferred));
+    const prefer = async (log: LogRef) => describe(await preferRegion(this.ports, log, preferred));
     return this.#begin(async () => {
       if (preferred !== undefined) checkRegion(this.ports.topology, preferred);
       return await this.#names.with(name, prefer, ask);
@@ -72,14 +72,14 @@ export class LogAppends implements AppendOperations {
   /** Producers have their place behind the writer's checks. */
   append(request: AppendRequest): Promise<AppendAck> {
     const deadline = appendDeadline(this.ports.clock, request.log, request.timeoutMs);
-    const append = async (log: LogIdentity) =>
+    const append = async (log: LogRef) =>
       acknowledgementOf(log, await this.#router.append(log, request, deadline));
     return this.#begin(() => this.#names.with(request.log, append, (lookUp) => deadline.ask(lookUp)));
   }
 
   transferOwner(name: LogName, to: Region): Promise<Ownership> {
     const ask = this.#askInTime(`a transfer of log ${name}`);
-    const transfer = (log: LogIdentity) => this.#router.transfer(log, to);
+    const transfer = (log: LogRef) => this.#router.transfer(log, to);
     return this.#begin(() => this.#names.with(name, transfer, ask));
   }
 
@@ -88,7 +88,7 @@ export class LogAppends implements AppendOperations {
     const deadline = transferDeadline(this.ports.clock, request.log);
     const ask = this.#askInTime(`${request.kind} of log ${request.log}`);
     try {
-      const serve = (log: LogIdentity) => this.#serve(log, request, deadline, ask);
+      const serve = (log: LogRef) => this.#serve(log, request, deadline, ask);
       return await this.#begin(() => this.#names.with(request.log, serve, ask));
     } catch (error) {
       if (error instanceof FencelineError) return { kind: "refused", error };
@@ -146,7 +146,7 @@ export class LogAppends implements AppendOperations {
     });
   }
 
-  async #serve(log: LogIdentity, request: OwnerRequest, deadline: Deadline, ask: Ask): Promise<OwnerAnswer> {
+  async #serve(log: LogRef, request: OwnerRequest, deadline: Deadline, ask: Ask): Promise<OwnerAnswer> {
     const { region } = this.ports;
     const { owner, epoch } = await ask(() => ownershipOf(this.ports, log));
     if (request.kind === "take-over") {
@@ -165,19 +165,21 @@ export class LogAppends implements AppendOperations {
   }
 
   /** Rule 14: through the owner; by takeover if it does not answer, or cannot. */
-  async #settle(log: LogIdentity): Promise<void> {
+  async #settle(log: LogRef): Promise<void> {
     if (await this.#router.isSettledByOwner(log)) return;
     await settleLog(this.ports, log, this.#router.findWriter(log));
   }
 
-  #withLog<T>(doing: string, name: LogName, operation: (log: LogIdentity) => Promise<T>): Promise<T> {
+  #withLog<T>(doing: string, name: LogName, operation: (log: LogRef) => Promise<T>): Promise<T> {
     return this.#inTime(`${doing} log ${name}`, (ask) => this.#names.with(name, operation, ask));
   }
 
   /** What takes longer goes on, and may yet come to pass, for the log that was found in time and no other. */
   #inTime<T>(what: string, operation: (ask: Ask) => Promise<T>): Promise<T> {
     const ask = this.#askInTime(what);
-    return within(this.ports.clock, limits.appendDeadlineMs, what, () => this.#begin(() => operation(ask)));
+    return withTimeout(this.ports.clock, limits.appendDeadlineMs, what, () =>
+      this.#begin(() => operation(ask)),
+    );
   }
 
   #askInTime(what: string): Ask {
@@ -195,7 +197,7 @@ export class LogAppends implements AppendOperations {
 }
 
 /** The edge: what a caller of the log gets for an answer that is no acknowledgement is an error. */
-function acknowledgementOf({ name }: LogIdentity, answer: AppendAnswer): AppendAck {
+function acknowledgementOf({ name }: LogRef, answer: AppendAnswer): AppendAck {
   switch (answer.kind) {
     case "acknowledged":
       return answer.ack;

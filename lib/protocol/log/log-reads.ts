@@ -14,8 +14,8 @@ import { readItem } from "../update-item.ts";
 import { describe } from "./catalogue/create-log.ts";
 import { findLog, LogNames, listLogs } from "./catalogue/log-names.ts";
 import { allItems, lastItem, ownershipOf } from "./chain/segments.ts";
-import type { LogIdentity } from "./log-identity.ts";
 import type { Settler } from "./log-ports.ts";
+import type { LogRef } from "./log-ref.ts";
 import type {
   ListLogsRequest,
   LogDescription,
@@ -67,7 +67,7 @@ export class LogReads implements ReadOperations {
 
   /** Counts what a read asks of bookies and reports it to the trace, also of a read that fails. */
   async #costed<T extends object>(
-    { log }: LogIdentity,
+    { incarnation: log }: LogRef,
     read: (cost: ReadCounters) => Promise<T>,
   ): Promise<T & { readonly cost: ReadCost }> {
     const { clock, trace } = this.#ports;
@@ -96,7 +96,7 @@ export class LogReads implements ReadOperations {
     return withoutEffects(async () => {
       const { metadata } = this.#ports;
       const item = await findLog(metadata, name, "consistent");
-      const last = await lastItem(metadata, item.log, "consistent");
+      const last = await lastItem(metadata, item.incarnation, "consistent");
       return { ...describe(item), ...(last?.kind === "end" ? { state: "sealed" } : {}) };
     });
   }
@@ -108,7 +108,7 @@ export class LogReads implements ReadOperations {
   segments(name: LogName): Promise<readonly SegmentDescription[]> {
     return withoutEffects(async () => {
       // A remembered life would do no harm where its end is met on the way; a list of nothing meets none.
-      const { log } = await findLog(this.#ports.metadata, name, "consistent");
+      const { incarnation: log } = await findLog(this.#ports.metadata, name, "consistent");
       const items = await allItems(this.#ports.metadata, log, "consistent");
       return items.flatMap((one) => (one.kind === "end" ? [] : [{ ...one.item, firstSeqNum: one.first }]));
     });

@@ -12,7 +12,7 @@ import type { BookieId, EntryId, LedgerId } from "../ids.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import type { Bookie, Bookies, ReadAnswer } from "../ports.ts";
-import { within } from "../waiting.ts";
+import { withTimeout } from "../waiting.ts";
 import { readLimits } from "./read-limits.ts";
 
 interface Member {
@@ -43,7 +43,7 @@ export class GatheredReads {
     if (signal.aborted) throw aborted(`read ${entry}`);
     const what = `read ${entry}`;
     const ask = () => bookie.read(this.ledgerId, entry, signal);
-    return await within(this.ports.clock, limits.bookieCallTimeoutMs, what, ask, signal);
+    return await withTimeout(this.ports.clock, limits.bookieCallTimeoutMs, what, ask, signal);
   }
 
   #join(bookie: Bookie, entry: EntryId, signal: CallSignal): Promise<ReadAnswer | undefined> {
@@ -97,7 +97,7 @@ export class GatheredReads {
       const answers = bookie.readSeveral?.(this.ledgerId, entries, all);
       return (await answers) ?? entries.map(() => undefined);
     };
-    within(this.ports.clock, limits.bookieCallTimeoutMs, `read ${entries.join(", ")}`, ask, all).then(
+    withTimeout(this.ports.clock, limits.bookieCallTimeoutMs, `read ${entries.join(", ")}`, ask, all).then(
       (answers) => {
         for (const [index, member] of members.entries()) member.resolve(answers[index]);
       },

@@ -21,7 +21,7 @@ import {
 } from "./scripted-service.ts";
 
 const KEY: ItemKey = logNameKey(logName("orders"));
-const ITEM: Item = { kind: "log-name", name: logName("orders"), log: logIncarnation("l1") };
+const ITEM: Item = { kind: "log-name", name: logName("orders"), incarnation: logIncarnation("l1") };
 const [MINE, THEIRS] = [writeToken("mine"), writeToken("theirs")];
 const VERSION = { revision: 3, token: THEIRS };
 

@@ -14,7 +14,7 @@ async function askedFromWest() {
   const w = await LogWorld.make({ leases: true, forwarding: true });
   const p = w.client("P", "east");
   expect(await p.append("a")).toEqual(["at 0"]);
-  const other = (await w.run(p.appends.createLog(OTHER, w.config))).description.log;
+  const other = (await w.run(p.appends.createLog(OTHER, w.config))).description.incarnation;
   const { ports } = w.client("Q", "west");
   if (ports.regions === undefined) throw new Error("Q reaches other regions");
   const detector = new OwnerFailureDetector(ports);
@@ -33,7 +33,7 @@ test("OF2: a question that fails after an answer counts for none of those who wa
   const asked = [calls.canOwn(w.log, east), calls.canOwn(other, east)];
   await clock.advance(limits.ownerAskTimeoutMs / 2);
   await calls.request(
-    { name: OTHER, log: other, config: w.config },
+    { name: OTHER, incarnation: other, config: w.config },
     east,
     { kind: "settle", log: OTHER },
     100,
@@ -46,7 +46,7 @@ test("OF2: an append that its owner does not answer is no failure, and makes the
   const { w, clock, calls, detector, failures } = await askedFromWest();
   detector.noteAnswer(east);
   w.faults.hold({ client: "Q", port: "region", call: "append" }, "before", limits.ownerFailuresMin);
-  const log = { name: logName("orders"), log: w.log, config: w.config };
+  const log = { name: logName("orders"), incarnation: w.log, config: w.config };
   const request = { log: log.name, records: [{ headers: [], body: Uint8Array.of(1) }] };
   for (let time = 0; time < limits.ownerFailuresMin; time++) {
     const deadline = { isOver: false, leftMs: limits.ownerWatchMs / 2 };

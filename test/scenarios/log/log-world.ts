@@ -94,7 +94,7 @@ export class LogWorld {
     const segments = { segmentBytesMax, ...age };
     const w = new LogWorld(await World.make({ ...FIELDS, ...world }), segments, fields);
     const creation = w.client("creator", "east").appends.createLog(LOG, w.config);
-    w.#log = (await w.world.run(creation)).description.log;
+    w.#log = (await w.world.run(creation)).description.incarnation;
     w.#clients.clear();
     return w;
   }
@@ -257,7 +257,7 @@ export class LogWorld {
   /** The same within a call that is under way. */
   async creatingAgain(): Promise<void> {
     const { append } = composeAnySizes(this.world.ports("creator"));
-    this.#log = (await append.createLog(LOG, this.config)).description.log;
+    this.#log = (await append.createLog(LOG, this.config)).description.incarnation;
   }
 
   run<T>(promise: Promise<T>): Promise<T> {

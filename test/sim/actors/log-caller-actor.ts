@@ -6,7 +6,7 @@ import { hasCode } from "../../../lib/protocol/errors.ts";
 import { type LogName, logName, type Region, region, seqNum } from "../../../lib/protocol/ids.ts";
 import type { AppendAck } from "../../../lib/protocol/log/operations.ts";
 import type { Sender } from "../../../lib/protocol/log/records/record.ts";
-import { pause, within } from "../../../lib/protocol/waiting.ts";
+import { pause, withTimeout } from "../../../lib/protocol/waiting.ts";
 import { payloadOf } from "../content.ts";
 import { callFunctions } from "../function-calls.ts";
 import type { Answer, Content } from "../history.ts";
@@ -83,7 +83,7 @@ export async function appendThrough(
   const condition = match === undefined ? {} : { matchSeqNum: seqNum(match) };
   const request = { log, records, ...condition, ...(sender === undefined ? {} : { sender }) };
   try {
-    const ack = await within(process.clock, timeoutMs, "the append function", () =>
+    const ack = await withTimeout(process.clock, timeoutMs, "the append function", () =>
       callFunctions<AppendAck>(world, process, there, {
         isRepeatable: false,
         about: { kind: "append", isForwarded: false, request },
@@ -104,7 +104,7 @@ async function createThroughFunction(actor: Actor<LogCallerPlan>, log: LogName):
   const config = { replication, digest: "crc32", segmentBytesMax: plan.segmentBytes } as const;
   while (true) {
     try {
-      await within(process.clock, plan.patienceMs, "the append function", () =>
+      await withTimeout(process.clock, plan.patienceMs, "the append function", () =>
         callFunctions(world, process, process.region, {
           isRepeatable: true,
           about: { kind: "create", isForwarded: false },

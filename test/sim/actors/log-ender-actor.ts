@@ -2,7 +2,7 @@
 import { hasCode } from "../../../lib/protocol/errors.ts";
 import { logName, region } from "../../../lib/protocol/ids.ts";
 import { logNameKey } from "../../../lib/protocol/items.ts";
-import { within } from "../../../lib/protocol/waiting.ts";
+import { withTimeout } from "../../../lib/protocol/waiting.ts";
 import { callFunctions, type NetworkCall } from "../function-calls.ts";
 import type { Answer } from "../history.ts";
 import type { LogEnderPlan } from "../plan.ts";
@@ -33,7 +33,7 @@ async function remove(actor: Actor<LogEnderPlan>): Promise<boolean> {
   const log = logName(actor.plan.log);
   const named = actor.world.table.get(logNameKey(log))?.item;
   if (named?.kind !== "log-name") return true;
-  const life = named.log;
+  const life = named.incarnation;
   const answer = await actor.world.history.record(
     actor.process,
     { kind: "keep-log", log, what: "delete", life },
@@ -67,7 +67,7 @@ async function create(actor: Actor<LogEnderPlan>): Promise<void> {
 function call(actor: Actor<LogEnderPlan>, act: NetworkCall<Answer>["act"]): Promise<Answer> {
   const { world, process, random } = actor;
   const there = region(random.pick(world.plan.world.regions));
-  return within(process.clock, PATIENCE_MS, "the append function", () =>
+  return withTimeout(process.clock, PATIENCE_MS, "the append function", () =>
     callFunctions(world, process, there, {
       isRepeatable: false,
       about: { kind: "keep", isForwarded: false },

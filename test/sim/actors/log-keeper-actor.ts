@@ -6,7 +6,7 @@ import { type LogName, logName, region, seqNum } from "../../../lib/protocol/ids
 import { logNameKey, segmentsPartition, seqNumOfKey } from "../../../lib/protocol/items.ts";
 import { collectUnnamed } from "../../../lib/protocol/log/upkeep/audit-ledger.ts";
 import { auditSegments } from "../../../lib/protocol/log/upkeep/audit-segments.ts";
-import { within } from "../../../lib/protocol/waiting.ts";
+import { withTimeout } from "../../../lib/protocol/waiting.ts";
 import { callFunctions, type NetworkCall } from "../function-calls.ts";
 import type { Answer } from "../history.ts";
 import type { LogKeeperPlan } from "../plan.ts";
@@ -40,7 +40,7 @@ async function trim(actor: Actor<LogKeeperPlan>, log: LogName): Promise<void> {
 function call(actor: Actor<LogKeeperPlan>, act: NetworkCall<Answer>["act"]): Promise<Answer> {
   const { world, process, random } = actor;
   const there = region(random.pick(world.plan.world.regions));
-  return within(process.clock, PATIENCE_MS, "the append function", () =>
+  return withTimeout(process.clock, PATIENCE_MS, "the append function", () =>
     callFunctions(world, process, there, {
       isRepeatable: true,
       about: { kind: "keep", isForwarded: false },
@@ -51,7 +51,7 @@ function call(actor: Actor<LogKeeperPlan>, act: NetworkCall<Answer>["act"]): Pro
 
 function namedNow({ world }: Actor<LogKeeperPlan>, log: LogName) {
   const named = world.table.get(logNameKey(log))?.item;
-  return named?.kind === "log-name" ? named.log : undefined;
+  return named?.kind === "log-name" ? named.incarnation : undefined;
 }
 
 async function audit(actor: Actor<LogKeeperPlan>, log: LogName): Promise<void> {

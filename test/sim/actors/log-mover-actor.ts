@@ -3,7 +3,7 @@
  * and leaves the rest to the auditors.
  */
 import { type LogName, logName, type Region, region } from "../../../lib/protocol/ids.ts";
-import { within } from "../../../lib/protocol/waiting.ts";
+import { withTimeout } from "../../../lib/protocol/waiting.ts";
 import { callFunctions, type NetworkCall } from "../function-calls.ts";
 import type { Answer } from "../history.ts";
 import type { LogMoverPlan } from "../plan.ts";
@@ -60,7 +60,7 @@ function call(
   asked: Region,
   act: NetworkCall<Answer>["act"],
 ): Promise<Answer> {
-  return within(process.clock, PATIENCE_MS, "the append function", () =>
+  return withTimeout(process.clock, PATIENCE_MS, "the append function", () =>
     callFunctions(world, process, asked, {
       isRepeatable: true,
       about: { kind: "transfer", isForwarded: false },

@@ -75,7 +75,7 @@ function originOf(world: World, ledgerId: LedgerId) {
 }
 
 function nameOf(world: World, log: LogIncarnation): string {
-  const found = world.table.itemsOf("log").find(({ item }) => item.log === log);
+  const found = world.table.itemsOf("log").find(({ item }) => item.incarnation === log);
   return found?.item.name ?? "";
 }
 

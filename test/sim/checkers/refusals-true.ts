@@ -85,7 +85,9 @@ class Seen {
   }
 
   #noteEnd(partition: string): void {
-    const log = this.world.table.itemsOf("log").find(({ item }) => `segments#${item.log}` === partition);
+    const log = this.world.table
+      .itemsOf("log")
+      .find(({ item }) => `segments#${item.incarnation}` === partition);
     if (log !== undefined) this.#ended.add(log.item.name);
   }
 

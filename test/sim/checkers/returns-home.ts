@@ -53,10 +53,10 @@ export const returnsHome: Checker = {
         times.metadataChanged(change);
         const item = change.after?.item;
         if (item?.kind !== "log") return;
-        const all = preferred.get(item.log) ?? [];
+        const all = preferred.get(item.incarnation) ?? [];
         const { preferredRegion: region } = item;
         if (all.at(-1)?.region === region && all.length > 0) return;
-        preferred.set(item.log, [...all, { region, sinceMs: world.scheduler.nowMs }]);
+        preferred.set(item.incarnation, [...all, { region, sinceMs: world.scheduler.nowMs }]);
       },
       operated({ request, answer, process }) {
         if (request.kind === "audit" && answer === undefined) passes.set(process, world.scheduler.nowMs);
@@ -70,8 +70,8 @@ export const returnsHome: Checker = {
 
 function logOf({ table }: World, name: RegionCallLog) {
   const named = table.get(logNameKey(name))?.item;
-  const item = named?.kind === "log-name" ? table.get(logKey(named.log))?.item : undefined;
-  return item?.kind === "log" ? item.log : undefined;
+  const item = named?.kind === "log-name" ? table.get(logKey(named.incarnation))?.item : undefined;
+  return item?.kind === "log" ? item.incarnation : undefined;
 }
 
 type RegionCallLog = NonNullable<RegionCall["asked"]>["log"];

@@ -108,8 +108,8 @@ export const warmAppendsAskNothing: Checker = {
         }
       },
       metadataChanged({ after }) {
-        if (after?.item.kind === "log-name" && after.item.log !== undefined) {
-          incarnations.set(after.item.name, after.item.log);
+        if (after?.item.kind === "log-name" && after.item.incarnation !== undefined) {
+          incarnations.set(after.item.name, after.item.incarnation);
         }
       },
       emitted({ event }, process) {

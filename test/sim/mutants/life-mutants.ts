@@ -43,7 +43,7 @@ export const lifeMutants: readonly Mutant[] = [
       {
         in: "sealOnce",
         from: "const lost = await mayHaveSealed(() => takePlace(ports, log, place, end));",
-        to: `await updateItem(ports, logKey(log.log), flag as never);
+        to: `await updateItem(ports, logKey(log.incarnation), flag as never);
 const lost = await checkPlace(ports, log, place.first);`,
         uses: ["updateItem", "logKey"],
       },
@@ -51,7 +51,7 @@ const lost = await checkPlace(ports, log, place.first);`,
         in: "openSegment",
         from: `if (last?.kind === "end") return await sealedOrGone(ports, log, last);`,
         to: `if (last?.kind === "end") return await sealedOrGone(ports, log, last);
-const flagged = (await ports.metadata.get(logKey(log.log), "consistent"))?.item;
+const flagged = (await ports.metadata.get(logKey(log.incarnation), "consistent"))?.item;
 if ((flagged as { sealed?: boolean })?.sealed === true) return { kind: "sealed", tail: 0 as SeqNum };`,
       },
     ],
@@ -67,7 +67,7 @@ if ((flagged as { sealed?: boolean })?.sealed === true) return { kind: "sealed",
 if (last?.kind !== "end" || last.first > this.#position) return { to: "f" };
 await this.#checkReadable(last.first);
 return endOfLog(last.first);`,
-        to: `const found = await lastAtOrBelow(this.ports.metadata, this.log.log, this.#position, this.#queries);
+        to: `const found = await lastAtOrBelow(this.ports.metadata, this.log.incarnation, this.#position, this.#queries);
 return found?.kind === "end" ? endOfLog(found.first) : { to: "f" };`,
       },
     ],

@@ -53,9 +53,9 @@ if (started.origin !== undefined) return closeLedger(started, { lastEntry, lengt
     patches: [
       {
         in: "LogReader.#crossEnd",
-        from: "const next = await firstAtOrAbove(this.ports.metadata, this.log.log, end, this.#queries);",
+        from: "const next = await firstAtOrAbove(this.ports.metadata, this.log.incarnation, end, this.#queries);",
         to: `const beyond = Math.max(end, segment.first + 1) as SeqNum;
-const next = await firstAtOrAbove(this.ports.metadata, this.log.log, beyond, this.#queries);`,
+const next = await firstAtOrAbove(this.ports.metadata, this.log.incarnation, beyond, this.#queries);`,
       },
       {
         in: "LogReader.#crossEnd",
@@ -106,7 +106,7 @@ const next = await firstAtOrAbove(this.ports.metadata, this.log.log, beyond, thi
         from: "if (end.end === last.first) return await placeInstead(ports, log, last, saidBy(last, ledger, end));",
         to: `if (end.end === last.first) {
   const own = { ...last.item, first: last.first };
-  void completeSegment(ports, log.log, own, completionOf(ledger, end));
+  void completeSegment(ports, log.incarnation, own, completionOf(ledger, end));
   return await placeInstead(ports, log, last, saidBy(last, ledger, end));
 }`,
       },

@@ -42,7 +42,7 @@ return { key, item, version };`,
       },
       {
         in: "takeName",
-        from: `wrote || (stored?.item.kind === "log-name" && stored.item.log === log)`,
+        from: `wrote || (stored?.item.kind === "log-name" && stored.item.incarnation === incarnation)`,
         to: "wrote || stored === undefined",
       },
     ],

@@ -104,6 +104,47 @@ export const testedMutants: readonly TestedMutant[] = [
     },
   },
   {
+    name: "the-registrys-age-by-one-clock",
+    breaks: "RG3: a copy that is old by either clock is read anew before a request uses it",
+    patches: ["load", "#refresh"].map((member) => ({
+      in: `Registry.${member}`,
+      from: "new Age(this.ports.clock)",
+      to: "new Age({ nowMs: () => 0, monotonicMs: () => this.ports.clock.monotonicMs() })",
+    })),
+    caughtBy: {
+      file: "test/protocol/placement/registry.test.ts",
+      title:
+        "RG3: an operator's word reaches a function with one request a minute, frozen in between, with the first",
+    },
+  },
+  {
+    name: "quarantine-is-for-good",
+    breaks: "BH5: a stay ends, by either clock",
+    patches: [
+      {
+        in: "BookieHealth.isQuarantined",
+        from: "stay?.age.isWithin(stay.ms) === true",
+        to: "stay !== undefined",
+      },
+    ],
+    caughtBy: {
+      file: "test/protocol/reads/quarantine.test.ts",
+      title: "a clock that jumped makes all of it too old: a suspended host begins anew",
+    },
+  },
+  {
+    name: "reads-learn-of-no-quarantine",
+    breaks: "BH8: reads and writes share one model of a bookie's health",
+    patches: [
+      { in: "BookieHealth.callFailed", from: "if (isAdmitted) this.#raise(readLimits.alarmMax);", to: "" },
+    ],
+    caughtBy: {
+      file: "test/protocol/reads/quarantine.test.ts",
+      title:
+        "BH8: a bookie that goes into quarantine is a suspect of reads, until it answers the one or the other",
+    },
+  },
+  {
     name: "expired-appends-are-sent",
     breaks: "nothing is sent after the deadline of who asked",
     patches: [{ in: "AppendQueue.takeGroup", from: "for (const append of group) append.expire();", to: "" }],
@@ -130,7 +171,7 @@ export const testedMutants: readonly TestedMutant[] = [
   {
     name: "the-next-lifes-directory-entry-goes",
     breaks: "a deletion leaves the directory entry of the log that has the name now",
-    patches: [{ in: "leaveDirectory", from: "named === undefined || named.log === log", to: "true" }],
+    patches: [{ in: "leaveDirectory", from: "named === undefined || named.incarnation === log", to: "true" }],
     caughtBy: {
       file: "test/scenarios/log/deleting.test.ts",
       title:

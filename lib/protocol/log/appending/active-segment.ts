@@ -17,7 +17,7 @@ import { LedgerWriter } from "../../ledger/ledger-writer.ts";
 import type { AddedEntry } from "../../ledger/pending-adds.ts";
 import { limits } from "../../limits.ts";
 import { backoff, type Signal } from "../../waiting.ts";
-import type { LogIdentity } from "../log-identity.ts";
+import type { LogRef } from "../log-ref.ts";
 import type { LeftSegment, OpenedSegment } from "../opening/start-segment.ts";
 import type { ProducerTable } from "../producers/producer-table.ts";
 import { appendLimits } from "../records/append-limits.ts";
@@ -39,7 +39,7 @@ export class ActiveSegment {
   /** `changed` wakes its waiters whenever an add is answered, and when the segment fails. */
   constructor(
     private readonly ports: LedgerPorts,
-    private readonly log: LogIdentity,
+    private readonly log: LogRef,
     readonly opened: OpenedSegment,
     start: WriterStart,
     private readonly changed: Signal,
@@ -202,7 +202,7 @@ export class ActiveSegment {
  */
 export async function decideAppends(
   ports: LedgerPorts,
-  log: LogIdentity,
+  log: LogRef,
   segment: ActiveSegment,
 ): Promise<readonly PendingAppend[]> {
   const left = segment.takeUnacknowledged();

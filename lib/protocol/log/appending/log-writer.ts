@@ -24,8 +24,8 @@ import type { BookieId } from "../../ids.ts";
 import { limits } from "../../limits.ts";
 import { backoff, pause, Signal } from "../../waiting.ts";
 import { WriterLease } from "../lease/writer-lease.ts";
-import type { LogIdentity } from "../log-identity.ts";
 import { type AppendAnswer, failed, type LogPorts } from "../log-ports.ts";
+import type { LogRef } from "../log-ref.ts";
 import { leaseLost, notOwner } from "../opening/not-the-writer.ts";
 import {
   boundedOpening,
@@ -70,7 +70,7 @@ export class LogWriter {
 
   constructor(
     private readonly ports: LogPorts,
-    readonly log: LogIdentity,
+    readonly log: LogRef,
   ) {
     this.#queue = new AppendQueue(log.name);
     this.#lease = new WriterLease(ports, log);
@@ -311,8 +311,8 @@ export class LogWriter {
   async #release(segment: ActiveSegment | undefined): Promise<WriterState> {
     if (segment !== undefined) await this.#answered(segment);
     if (segment?.failure !== undefined) return { kind: "deciding", segment };
-    const { suspects } = segment?.writer ?? {};
-    await this.#lease.release({ left: segment?.leave(), ...(suspects === undefined ? {} : { suspects }) });
+    const suspects = segment?.writer.suspects;
+    await this.#lease.release(segment?.leave(), suspects);
     this.#released.wake();
     // Processes that wait for the lease look for it meanwhile.
     if (!this.#queue.isEmpty) await pause(this.ports.clock, limits.leaseYieldMs);

@@ -18,7 +18,7 @@ import { FencelineError } from "../../errors.ts";
 import type { SeqNum } from "../../ids.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { beforeSegment } from "../chain/segment-end.ts";
-import type { LogIdentity } from "../log-identity.ts";
+import type { LogRef } from "../log-ref.ts";
 import { logSealed } from "../opening/open-segment.ts";
 import type { OpenedSegment } from "../opening/start-segment.ts";
 import type { AppendAck } from "../operations.ts";
@@ -37,7 +37,7 @@ type RefusalVerdict =
 /** `tail`: after the last record that is acknowledged. Throws what the metadata store throws. */
 export async function judgeRefusal(
   ports: LedgerPorts,
-  log: LogIdentity,
+  log: LogRef,
   opened: OpenedSegment,
   { refusal }: RefusedAppend,
   tail: AppendAck["tail"],
@@ -58,7 +58,7 @@ function duplicateAck({ start, last }: KnownBatch, now: Pick<AppendAck, "tail" |
 /** Undefined: the ledger is open, so this process knew the tail. */
 async function whySuperseded(
   ports: LedgerPorts,
-  log: LogIdentity,
+  log: LogRef,
   opened: OpenedSegment,
 ): Promise<FencelineError | undefined> {
   const ledger = (await ports.metadata.get(opened.ledger.key, "consistent"))?.item;
@@ -75,7 +75,7 @@ export class SealedRefusals {
 
   constructor(
     private readonly ports: LedgerPorts,
-    private readonly log: LogIdentity,
+    private readonly log: LogRef,
   ) {}
 
   /** Answers every one of them: the log was sealed at `tail`. */
@@ -104,17 +104,14 @@ export class SealedRefusals {
     if (refusal?.kind === "lasting") return append.fail(refusal.error);
     const isCertain = tail === 0 || this.#producers.rulesOut(sender);
     if (!isCertain) return append.fail(notRemembered(sealed, sender));
-    append.answer({ kind: "failed", error: notRecorded(sealed), ruledOut: true });
+    const error = sealedWith(sealed, "this batch is not in it", "not_recorded");
+    append.answer({ kind: "failed", error, ruledOut: true });
   }
 
   async #producersAt(tail: SeqNum): Promise<ProducerTable> {
-    const { producersIn } = await beforeSegment(this.ports, this.log.log, tail);
+    const { producersIn } = await beforeSegment(this.ports, this.log.incarnation, tail);
     return await restoreProducers(this.ports, producersIn);
   }
-}
-
-function notRecorded(sealed: FencelineError): FencelineError {
-  return sealedWith(sealed, "this batch is not in it", "not_recorded");
 }
 
 function notRemembered(sealed: FencelineError, { id }: BatchSender): FencelineError {

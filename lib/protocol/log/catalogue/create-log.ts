@@ -12,7 +12,7 @@ import { configNumberRows, wireNumbers } from "../../log-config.ts";
 import type { LogAdmission } from "../../placement/admission.ts";
 import type { Replication } from "../../replication.ts";
 import { readItem, removeItem, type UpdatePorts, updateItem } from "../../update-item.ts";
-import { changeLog, type LogIdentity, logItem } from "../log-identity.ts";
+import { changeLog, type LogRef, logItem } from "../log-ref.ts";
 import type { LogCreation, LogDescription } from "../operations.ts";
 
 type CreatePorts = Pick<LedgerPorts, "metadata" | "random" | "clock">;
@@ -31,11 +31,11 @@ export async function createLog(
   checkConfig(config);
   for (let round = 0; round < limits.updateRoundsMax; round++) {
     const named = await readItem(ports.metadata, logNameKey(name), "log-name");
-    const found = named === undefined ? undefined : await logItem(ports.metadata, named.log);
+    const found = named === undefined ? undefined : await logItem(ports.metadata, named.incarnation);
     if (found !== undefined) return await existing(ports, found, { config, preferred, askAdmission });
     const warnings = admitted(askAdmission());
     const item = await putLog(ports, name, config, preferred);
-    if (await takeName(ports, item, named?.log)) {
+    if (await takeName(ports, item, named?.incarnation)) {
       await listInDirectory(ports, name, "afresh");
       return { created: true, description: describe(item), warnings };
     }
@@ -94,14 +94,14 @@ async function putLog(
   const item: LogItem = {
     kind: "log",
     name,
-    log: newLogIncarnation(ports.random),
+    incarnation: newLogIncarnation(ports.random),
     config,
     state: "active",
     trimPoint: 0 as LogItem["trimPoint"],
     createdAtMs: ports.clock.nowMs(),
     ...(preferred === undefined ? {} : { preferredRegion: preferred }),
   };
-  const { wrote } = await updateItem(ports, logKey(item.log), (current) =>
+  const { wrote } = await updateItem(ports, logKey(item.incarnation), (current) =>
     current === undefined ? { kind: "write", item } : { kind: "keep" },
   );
   if (wrote) return item;
@@ -119,14 +119,19 @@ async function takeName(
   item: LogItem,
   dead: LogIncarnation | undefined,
 ): Promise<boolean> {
-  const { name, log } = item;
+  const { name, incarnation } = item;
   const { stored, wrote } = await updateItem(ports, logNameKey(name), (current) => {
-    const isFree = current === undefined || (current.item.kind === "log-name" && current.item.log === dead);
-    return isFree ? { kind: "write", item: { kind: "log-name", name, log } } : { kind: "keep" };
+    const isFree =
+      current === undefined || (current.item.kind === "log-name" && current.item.incarnation === dead);
+    return isFree ? { kind: "write", item: { kind: "log-name", name, incarnation } } : { kind: "keep" };
   });
-  if (wrote || (stored?.item.kind === "log-name" && stored.item.log === log)) return true;
+  if (wrote || (stored?.item.kind === "log-name" && stored.item.incarnation === incarnation)) return true;
   try {
-    await removeItem(ports, logKey(log), ({ item: orphan }) => orphan.kind === "log" && orphan.log === log);
+    await removeItem(
+      ports,
+      logKey(incarnation),
+      ({ item: orphan }) => orphan.kind === "log" && orphan.incarnation === incarnation,
+    );
   } catch {
     // An orphan: no name names it, nobody reads it.
   }
@@ -228,7 +233,7 @@ function fieldsOf(config: LogConfig): Readonly<Record<string, string | number>> 
  */
 export async function preferRegion(
   ports: UpdatePorts,
-  log: LogIdentity,
+  log: LogRef,
   preferred: Region | undefined,
 ): Promise<LogItem> {
   const { item } = await changeLog(ports, log, ({ preferredRegion, ...rest }) => {

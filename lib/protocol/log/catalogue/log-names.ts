@@ -9,9 +9,9 @@ import { FencelineError, hasCode, unavailable } from "../../errors.ts";
 import type { LogName } from "../../ids.ts";
 import { DIRECTORY_SHARDS, directoryPartition, type LogItem, logNameKey } from "../../items.ts";
 import { limits } from "../../limits.ts";
-import type { Consistency, MetadataStore } from "../../ports.ts";
+import type { MetadataConsistency, MetadataStore } from "../../ports.ts";
 import { readItem } from "../../update-item.ts";
-import { type LogIdentity, logItem, logNotFound } from "../log-identity.ts";
+import { type LogRef, logItem, logNotFound } from "../log-ref.ts";
 import type { ListLogsRequest, LogPage } from "../operations.ts";
 
 /** Bounds the look-ups of one operation. */
@@ -33,14 +33,14 @@ export function askInTime(clock: Clock, what: string, timeoutMs: number): Ask {
 
 export class LogNames {
   /** Look-ups, also those on the way: operations that wait for one begin in the order of their arrival. */
-  readonly #known = new Map<LogName, Promise<LogIdentity>>();
+  readonly #known = new Map<LogName, Promise<LogRef>>();
 
   constructor(private readonly metadata: MetadataStore) {}
 
   /** Runs `operation` on the name's present life; `ask` bounds the look-ups. Throws `log_not_found`. */
   async with<T>(
     name: LogName,
-    operation: (log: LogIdentity) => Promise<T>,
+    operation: (log: LogRef) => Promise<T>,
     ask: Ask = (lookUp) => lookUp(),
   ): Promise<T> {
     const { lookUp, log } = await ask(() => this.#find(name));
@@ -51,13 +51,13 @@ export class LogNames {
       const known = this.#known.get(name);
       const isOld = known === lookUp || known === undefined;
       const now = await ask(() => (isOld ? this.#lookUp(name, "consistent") : known));
-      if (now.log === log.log) throw error;
+      if (now.incarnation === log.incarnation) throw error;
       return await operation(now);
     }
   }
 
   /** A look-up that another began earlier does not show that there is no such log: there may be by now. */
-  async #find(name: LogName): Promise<{ lookUp: Promise<LogIdentity>; log: LogIdentity }> {
+  async #find(name: LogName): Promise<{ lookUp: Promise<LogRef>; log: LogRef }> {
     const joined = this.#known.get(name);
     const lookUp = joined ?? this.#lookUp(name, "stale");
     try {
@@ -69,9 +69,9 @@ export class LogNames {
     return { lookUp: again, log: await again };
   }
 
-  #lookUp(name: LogName, consistency: Consistency): Promise<LogIdentity> {
+  #lookUp(name: LogName, consistency: MetadataConsistency): Promise<LogRef> {
     const found = findLog(this.metadata, name, consistency);
-    const lookUp = found.then(({ log, config }) => ({ name, log, config }));
+    const lookUp = found.then(({ incarnation, config }) => ({ name, incarnation, config }));
     this.#known.delete(name);
     const oldest = this.#known.keys().next().value;
     if (this.#known.size >= limits.knownLogsMax && oldest !== undefined) this.#known.delete(oldest);
@@ -90,7 +90,7 @@ export class LogNames {
 export async function findLog(
   metadata: MetadataStore,
   name: LogName,
-  consistency: Consistency = "stale",
+  consistency: MetadataConsistency = "stale",
 ): Promise<LogItem> {
   const log = await namedLog(metadata, name, consistency);
   if (log?.state === "active") return log;
@@ -102,11 +102,11 @@ export async function findLog(
 export async function namedLog(
   metadata: MetadataStore,
   name: LogName,
-  consistency: Consistency = "consistent",
+  consistency: MetadataConsistency = "consistent",
 ): Promise<LogItem | undefined> {
   try {
     const named = await readItem(metadata, logNameKey(name), "log-name", consistency);
-    return named === undefined ? undefined : await logItem(metadata, named.log, consistency);
+    return named === undefined ? undefined : await logItem(metadata, named.incarnation, consistency);
   } catch (error) {
     throw unavailable(`metadata ${logNameKey(name).partition} could not be read`, "none", error);
   }

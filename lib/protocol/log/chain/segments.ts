@@ -7,8 +7,8 @@ import { assert, present } from "../../assert.ts";
 import { FencelineError, unavailable } from "../../errors.ts";
 import type { LogIncarnation, SeqNum } from "../../ids.ts";
 import { type EndItem, type SegmentItem, segmentSort, segmentsPartition, seqNumOfKey } from "../../items.ts";
-import type { Consistency, ItemQuery, MetadataStore, Versioned } from "../../ports.ts";
-import type { LogIdentity } from "../log-identity.ts";
+import type { ItemQuery, MetadataConsistency, MetadataStore, Versioned } from "../../ports.ts";
+import type { LogRef } from "../log-ref.ts";
 import type { Ownership } from "../operations.ts";
 
 /** An item of the log's chain and the seq_num that its key stands for. */
@@ -32,7 +32,7 @@ const PAGE_ITEMS = 500;
 export function lastItem(
   metadata: MetadataStore,
   log: LogIncarnation,
-  consistency: Consistency,
+  consistency: MetadataConsistency,
 ): Promise<ChainItem | undefined> {
   return nearest(metadata, log, { order: "descending" }, consistency);
 }
@@ -42,7 +42,7 @@ export function lastAtOrBelow(
   metadata: MetadataStore,
   log: LogIncarnation,
   position: SeqNum,
-  consistency: Consistency,
+  consistency: MetadataConsistency,
 ): Promise<ChainItem | undefined> {
   return nearest(metadata, log, { to: segmentSort(position), order: "descending" }, consistency);
 }
@@ -52,7 +52,7 @@ export function firstAtOrAbove(
   metadata: MetadataStore,
   log: LogIncarnation,
   position: SeqNum,
-  consistency: Consistency,
+  consistency: MetadataConsistency,
 ): Promise<ChainItem | undefined> {
   return nearest(metadata, log, { from: segmentSort(position), order: "ascending" }, consistency);
 }
@@ -64,7 +64,7 @@ export function firstAtOrAbove(
 export async function allItems(
   metadata: MetadataStore,
   log: LogIncarnation,
-  consistency: Consistency,
+  consistency: MetadataConsistency,
   upTo: SeqNum = Number.MAX_SAFE_INTEGER as SeqNum,
 ): Promise<readonly ChainItem[]> {
   const items: ChainItem[] = [];
@@ -92,7 +92,7 @@ async function nearest(
   metadata: MetadataStore,
   log: LogIncarnation,
   bound: Pick<ItemQuery, "from" | "to" | "order">,
-  consistency: Consistency,
+  consistency: MetadataConsistency,
 ): Promise<ChainItem | undefined> {
   const query: ItemQuery = { partition: segmentsPartition(log), ...bound, limit: 1 };
   const stored = (await ask(metadata, query, consistency))[0];
@@ -102,7 +102,7 @@ async function nearest(
 async function ask(
   metadata: MetadataStore,
   query: ItemQuery,
-  consistency: Consistency,
+  consistency: MetadataConsistency,
 ): Promise<readonly Versioned[]> {
   try {
     return await metadata.query(query, consistency);
@@ -127,7 +127,7 @@ interface SegmentBoundary {
 export async function findSegment(
   metadata: MetadataStore,
   log: LogIncarnation,
-  consistency: Consistency,
+  consistency: MetadataConsistency,
   isBefore: (item: ChainItem, isLast: boolean) => boolean | Promise<boolean>,
 ): Promise<SegmentBoundary> {
   const last = await lastItem(metadata, log, consistency);
@@ -158,9 +158,9 @@ export async function findSegment(
  */
 export async function ownershipOf(
   { metadata }: { readonly metadata: MetadataStore },
-  log: LogIdentity,
+  log: LogRef,
 ): Promise<Ownership> {
-  const last = await lastItem(metadata, log.log, "consistent");
+  const last = await lastItem(metadata, log.incarnation, "consistent");
   if (last === undefined) return {};
   if (last.kind === "segment") return { owner: last.item.ownerRegion, epoch: last.item.number };
   throw new FencelineError("log_sealed", {

@@ -29,7 +29,7 @@ import type { Lease, LedgerTail, LogContest } from "../../lease.ts";
 import { limits } from "../../limits.ts";
 import type { LeaseStore, VersionedLease, WriteAnswer } from "../../ports.ts";
 import { type Random, randomBelow } from "../../random.ts";
-import { pause, within } from "../../waiting.ts";
+import { pause, withTimeout } from "../../waiting.ts";
 
 export interface LeasePorts {
   readonly leases: LeaseStore;
@@ -224,7 +224,7 @@ const expiry = (clock: Clock): number => clock.nowMs() + limits.leaseTtlMs;
 
 async function read(ports: LeasePorts, log: LogIncarnation): Promise<VersionedLease | undefined> {
   const once = () =>
-    within(ports.clock, limits.leaseCallTimeoutMs, "lease read", () => ports.leases.read(log));
+    withTimeout(ports.clock, limits.leaseCallTimeoutMs, "lease read", () => ports.leases.read(log));
   return await once().catch(once);
 }
 
@@ -237,7 +237,7 @@ async function write(
   token: WriteToken,
 ): Promise<WriteAnswer | undefined> {
   try {
-    return await within(ports.clock, limits.leaseCallTimeoutMs, "lease write", () =>
+    return await withTimeout(ports.clock, limits.leaseCallTimeoutMs, "lease write", () =>
       ports.leases.write(log, expected, lease, token),
     );
   } catch {

@@ -20,8 +20,8 @@ import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { freshStart, type WriterStart } from "../../ledger/ledger-writer.ts";
 import { limits } from "../../limits.ts";
 import { beforeSegment } from "../chain/segment-end.ts";
-import type { LogIdentity } from "../log-identity.ts";
 import type { LogPorts, RegionLeases } from "../log-ports.ts";
+import type { LogRef } from "../log-ref.ts";
 import { leaseLost } from "../opening/not-the-writer.ts";
 import type { LeftSegment, OpenedSegment } from "../opening/start-segment.ts";
 import { type ProducersIn, restoreProducers } from "../producers/producer-snapshot.ts";
@@ -36,14 +36,6 @@ import {
   renewLease,
 } from "./lease-steps.ts";
 
-/** What a holder leaves behind. */
-interface Release {
-  /** The segment to go on in. Absent: something is outstanding in it, or failed. */
-  readonly left?: LeftSegment | undefined;
-  /** Bookies that failed the holder. Absent: as the holder found them. */
-  readonly suspects?: Iterable<BookieId>;
-}
-
 export class WriterLease {
   #held: HeldLease | undefined;
   /** What this tenure's acquire may go on from (WT2). */
@@ -56,7 +48,7 @@ export class WriterLease {
 
   constructor(
     private readonly ports: LogPorts,
-    private readonly log: LogIdentity,
+    private readonly log: LogRef,
   ) {}
 
   /** Whether the lease is to be kept before anything more is sent. */
@@ -87,7 +79,7 @@ export class WriterLease {
     this.#isEntering = true;
     const acquired = await acquireLease(
       this.#leasePorts(this.ports.leases),
-      this.log.log,
+      this.log.incarnation,
       this.ports.leases.holder,
     ).finally(() => {
       this.#isEntering = false;
@@ -97,7 +89,7 @@ export class WriterLease {
     this.#tail = acquired.tail;
     this.ports.trace.emit({
       event: "lease-acquired",
-      log: this.log.log,
+      log: this.log.incarnation,
       clean: acquired.tail !== undefined,
     });
     return undefined;
@@ -163,7 +155,7 @@ export class WriterLease {
     if (renewal.kind === "lost") {
       this.#held = undefined;
       this.#tail = undefined;
-      this.ports.trace.emit({ event: "lease-lost", log: this.log.log });
+      this.ports.trace.emit({ event: "lease-lost", log: this.log.incarnation });
       return "lost";
     }
     if (renewal.kind === "unknown") {
@@ -175,10 +167,11 @@ export class WriterLease {
   }
 
   /**
-   * Releases the lease: clean if `left`, the segment of this tenure, has nothing outstanding, nor ever will
-   * (WT1). Never throws.
+   * Releases the lease: clean if there is a segment `left` to go on in, of this tenure, which has nothing
+   * outstanding, nor ever will (WT1). `suspects`: bookies that failed the holder. Absent: as the holder found
+   * them. Never throws.
    */
-  async release({ left, suspects }: Release = {}): Promise<void> {
+  async release(left?: LeftSegment, suspects: Iterable<BookieId> = this.suspects): Promise<void> {
     const held = this.#held;
     this.#held = undefined;
     this.#tail = undefined;
@@ -187,9 +180,9 @@ export class WriterLease {
     const tail = left?.tail;
     await releaseLease(this.#leasePorts(this.ports.leases), held, {
       ...(tail === undefined ? {} : { tail }),
-      suspects: [...(suspects ?? held.lease.suspects)],
+      suspects: [...suspects],
     });
-    this.ports.trace.emit({ event: "lease-released", log: this.log.log, clean: tail !== undefined });
+    this.ports.trace.emit({ event: "lease-released", log: this.log.incarnation, clean: tail !== undefined });
   }
 
   #leasePorts({ store }: RegionLeases): LeasePorts {
@@ -211,7 +204,7 @@ export function isRenewalDue(clock: Clock, held: HeldLease): boolean {
  */
 async function resumeSegment(
   ports: LedgerPorts,
-  log: LogIdentity,
+  log: LogRef,
   tail: LedgerTail,
   known: OpenedSegment | undefined,
 ): Promise<OpenedSegment | undefined> {
@@ -222,7 +215,7 @@ async function resumeSegment(
   const { ledgerId } = segment.ledger.item;
   const firstEntry = (tail.lastAddConfirmed + 1) as typeof tail.lastAddConfirmed;
   const producers = await restoreProducers(ports, await producersIn(ports, log, segment, tail, known));
-  ports.trace.emit({ event: "segment-resumed", log: log.log, ledgerId, firstEntry });
+  ports.trace.emit({ event: "segment-resumed", log: log.incarnation, ledgerId, firstEntry });
   return { ...segment, lastTimestampMs: tail.lastTimestampMs, producers, tail };
 }
 
@@ -232,7 +225,7 @@ async function resumeSegment(
  */
 async function producersIn(
   ports: LedgerPorts,
-  log: LogIdentity,
+  log: LogRef,
   { first, item, ledger }: ResumedSegment,
   { producersAt, lastAddConfirmed: through }: LedgerTail,
   known: OpenedSegment | undefined,
@@ -242,7 +235,7 @@ async function producersIn(
   const since = left?.tail?.lastAddConfirmed;
   if (left !== undefined && since === through)
     return { ...where, from: nextEntry(through), known: left.producers };
-  if (through === NO_ENTRY) return (await beforeSegment(ports, log.log, first)).producersIn;
+  if (through === NO_ENTRY) return (await beforeSegment(ports, log.incarnation, first)).producersIn;
   if (producersAt === undefined) return undefined;
   if (left === undefined || since === undefined || since < producersAt)
     return { ...where, from: producersAt };
@@ -258,16 +251,16 @@ function isSame(known: OpenedSegment | undefined, tail: LedgerTail): known is Op
 
 async function readSegment(
   ports: LedgerPorts,
-  log: LogIdentity,
+  log: LogRef,
   tail: LedgerTail,
 ): Promise<ResumedSegment | undefined> {
   const readAt = new Age(ports.clock);
   const ledger = await ports.metadata.get(ledgerKey(tail.ledgerId), "consistent");
   if (ledger?.item.kind !== "ledger" || ledger.item.state !== "OPEN") return undefined;
   const { origin } = ledger.item;
-  if (origin?.log !== log.log) return undefined;
+  if (origin?.log !== log.incarnation) return undefined;
   const first = origin.firstSeqNum;
-  const item = (await ports.metadata.get(segmentKey(log.log, first), "consistent"))?.item;
+  const item = (await ports.metadata.get(segmentKey(log.incarnation, first), "consistent"))?.item;
   if (item?.kind !== "segment" || item.ledgerId !== tail.ledgerId) return undefined;
   return { first, item, ledger: { ...ledger, item: ledger.item, readAt } };
 }

@@ -27,8 +27,8 @@ import {
   segmentEnd,
 } from "../chain/segment-end.ts";
 import { type EndAt, lastItem, type SegmentAt } from "../chain/segments.ts";
-import { type LogIdentity, logNotFound } from "../log-identity.ts";
 import type { LogPorts } from "../log-ports.ts";
+import { type LogRef, logNotFound } from "../log-ref.ts";
 import { restoreProducers } from "../producers/producer-snapshot.ts";
 import { numberAfter, type OpenedSegment, type SegmentPlace, startSegment } from "./start-segment.ts";
 
@@ -61,13 +61,13 @@ export type Opening =
   | { readonly kind: "sealed"; readonly tail: SeqNum };
 
 /** Throws `log_not_found`, `not_ready` if rivals keep getting ahead, or what recovery and the ports throw. */
-export async function openSegment(ports: LogPorts, log: LogIdentity, request: OpenRequest): Promise<Opening> {
+export async function openSegment(ports: LogPorts, log: LogRef, request: OpenRequest): Promise<Opening> {
   let reason = "";
   let takenFrom: LedgerId | undefined;
   for (let restart = 0; restart <= limits.appendRestartsMax; restart++) {
     if (restart > 0) await backoff(ports, restart);
     if (request.isLate()) break;
-    const last = await lastItem(ports.metadata, log.log, "consistent");
+    const last = await lastItem(ports.metadata, log.incarnation, "consistent");
     if (request.isLate()) break;
     if (last?.kind === "end") return await sealedOrGone(ports, log, last);
     if (last !== undefined) {
@@ -97,7 +97,7 @@ export async function openSegment(ports: LogPorts, log: LogIdentity, request: Op
  */
 export async function rollSegment(
   ports: LogPorts,
-  log: LogIdentity,
+  log: LogRef,
   full: OpenedSegment,
   writer: LedgerWriter,
   request: OpenRequest,
@@ -109,7 +109,7 @@ export async function rollSegment(
     const place = { ...placeBehind(full, end, "rolled"), producers: full.producers };
     const [start] = await Promise.all([
       startSegment(ports, log, place, request),
-      completeSegment(ports, log.log, { ...full.item, first: full.first }, completionOf(closed, end)),
+      completeSegment(ports, log.incarnation, { ...full.item, first: full.first }, completionOf(closed, end)),
     ]);
     if (start.kind === "started") return { kind: "opened", segment: start.segment };
   }
@@ -166,7 +166,7 @@ const FIRST_PLACE: SegmentPlace = {
  */
 export async function placeAfter(
   ports: LedgerPorts,
-  log: LogIdentity,
+  log: LogRef,
   last: SegmentAt | undefined,
 ): Promise<SegmentPlace | undefined> {
   if (last === undefined) return FIRST_PLACE;
@@ -180,7 +180,12 @@ export async function placeAfter(
   }
   const end = await segmentEnd(ports, last.first, ledger);
   if (end.end === last.first) return await placeInstead(ports, log, last, saidBy(last, ledger, end));
-  await completeSegment(ports, log.log, { ...last.item, first: last.first }, completionOf(ledger, end));
+  await completeSegment(
+    ports,
+    log.incarnation,
+    { ...last.item, first: last.first },
+    completionOf(ledger, end),
+  );
   return { ...placeBehind(last, end, "opened"), producersIn: producersIn(ledger, last.item.number, end) };
 }
 
@@ -190,11 +195,11 @@ export async function placeAfter(
  */
 async function placeInstead(
   ports: LedgerPorts,
-  log: LogIdentity,
+  log: LogRef,
   last: SegmentAt,
   said: Before | undefined,
 ): Promise<SegmentPlace> {
-  const before = said ?? (await beforeSegment(ports, log.log, last.first));
+  const before = said ?? (await beforeSegment(ports, log.incarnation, last.first));
   return {
     first: last.first,
     number: numberAfter(last.item),
@@ -226,13 +231,13 @@ function completionOf(ledger: ClosedLedger, end: SegmentEnd) {
 }
 
 /** Under an END item: sealed, unless the log is being deleted, whose first step is that item (29). */
-async function sealedOrGone(ports: LedgerPorts, log: LogIdentity, end: EndAt): Promise<Opening> {
-  const item = (await ports.metadata.get(logKey(log.log), "consistent"))?.item;
+async function sealedOrGone(ports: LedgerPorts, log: LogRef, end: EndAt): Promise<Opening> {
+  const item = (await ports.metadata.get(logKey(log.incarnation), "consistent"))?.item;
   if (item?.kind !== "log" || item.state !== "active") throw logNotFound(log);
   return { kind: "sealed", tail: end.first };
 }
 
-export function logSealed({ name }: LogIdentity, tail: SeqNum): FencelineError {
+export function logSealed({ name }: LogRef, tail: SeqNum): FencelineError {
   return new FencelineError("log_sealed", {
     message: `log ${name} was sealed at ${tail}; nothing can be appended to it any more`,
     details: { tail },
@@ -243,11 +248,11 @@ export function logSealed({ name }: LogIdentity, tail: SeqNum): FencelineError {
  * Rule 28 is about ledgers that hold nothing. One that held records is DELETED only below a trim point or
  * under an END item, never as the last: to number its records again would change what was acknowledged.
  */
-async function alarmIfLast(ports: LedgerPorts, log: LogIdentity, last: SegmentAt): Promise<void> {
+async function alarmIfLast(ports: LedgerPorts, log: LogRef, last: SegmentAt): Promise<void> {
   const { ledgerId } = last.item;
-  const now = await lastItem(ports.metadata, log.log, "consistent");
+  const now = await lastItem(ports.metadata, log.incarnation, "consistent");
   if (now?.kind !== "segment" || now.item.ledgerId !== ledgerId) return;
   const reason = `rule 28: ledger ${ledgerId}, the last, at ${last.first}, held records and is DELETED`;
-  ports.trace.emit({ event: "log-alarm", log: log.log, reason });
+  ports.trace.emit({ event: "log-alarm", log: log.incarnation, reason });
   throw new FencelineError("data_corrupt", { message: `log ${log.name}: ${reason}`, sideEffects: "none" });
 }

@@ -26,7 +26,7 @@ import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import type { Versioned } from "../../ports.ts";
 import type { LedgerDigest } from "../../replication.ts";
 import { type UpdatePorts, updateItem } from "../../update-item.ts";
-import { type LogIdentity, logNotFound } from "../log-identity.ts";
+import { type LogRef, logNotFound } from "../log-ref.ts";
 import type { ProducersIn } from "../producers/producer-snapshot.ts";
 import type { ProducerTable } from "../producers/producer-table.ts";
 
@@ -84,14 +84,14 @@ type SegmentStart =
  */
 export async function startSegment(
   ports: LedgerPorts,
-  log: LogIdentity,
+  log: LogRef,
   place: SegmentPlace & { readonly producers: ProducerTable },
   { avoid, isLate }: { readonly avoid: ReadonlySet<BookieId>; readonly isLate: () => boolean },
 ): Promise<SegmentStart> {
   const ledger = await createLedger(ports, {
     replication: log.config.replication,
     digest: ledgerDigest(ports, log),
-    origin: { log: log.log, firstSeqNum: place.first, ownerRegion: ports.region },
+    origin: { log: log.incarnation, firstSeqNum: place.first, ownerRegion: ports.region },
     avoid,
   });
   const { ledgerId } = ledger.item;
@@ -114,7 +114,14 @@ export async function startSegment(
   }
   const { first, lastTimestampMs, producers, how } = place;
   const { region } = ports;
-  ports.trace.emit({ event: "segment-opened", log: log.log, firstSeqNum: first, ledgerId, region, how });
+  ports.trace.emit({
+    event: "segment-opened",
+    log: log.incarnation,
+    firstSeqNum: first,
+    ledgerId,
+    region,
+    how,
+  });
   return { kind: "started", segment: { first, item, ledger, lastTimestampMs, producers } };
 }
 
@@ -129,7 +136,7 @@ export function numberAfter(item: { readonly number: SegmentNumber } | undefined
  */
 export async function takePlace(
   ports: UpdatePorts,
-  log: LogIdentity,
+  log: LogRef,
   place: Pick<SegmentPlace, "first" | "replaces">,
   item: SegmentItem | EndItem,
 ): Promise<string | undefined> {
@@ -139,11 +146,11 @@ export async function takePlace(
 /** Rules 24 and 26. Undefined: the item names this ledger, or is an END if that was wanted. */
 async function election(
   ports: UpdatePorts,
-  log: LogIdentity,
+  log: LogRef,
   place: Pick<SegmentPlace, "first" | "replaces">,
   item: SegmentItem | EndItem,
 ): Promise<string | undefined> {
-  const outcome = await updateItem(ports, segmentKey(log.log, place.first), (current) =>
+  const outcome = await updateItem(ports, segmentKey(log.incarnation, place.first), (current) =>
     isFree(place, current) ? { kind: "write", item } : { kind: "keep" },
   );
   const now = outcome.stored?.item;
@@ -163,12 +170,12 @@ function isFree(place: Pick<SegmentPlace, "replaces">, current: Versioned | unde
 /** Rule 25. Undefined: the win stands. */
 export async function checkPlace(
   ports: Pick<UpdatePorts, "metadata">,
-  log: LogIdentity,
+  log: LogRef,
   first: SeqNum,
 ): Promise<string | undefined> {
   let item: LogItem | undefined;
   try {
-    const stored = await ports.metadata.get(logKey(log.log), "consistent");
+    const stored = await ports.metadata.get(logKey(log.incarnation), "consistent");
     item = stored?.item.kind === "log" ? stored.item : undefined;
   } catch (error) {
     throw unavailable(`log ${log.name}: its item could not be read after an election`, "none", error);
@@ -193,7 +200,7 @@ async function abandon(ports: LedgerPorts, ledgerId: LedgerId, reason: string): 
 }
 
 /** Each ledger with a digest key of its own. */
-function ledgerDigest(ports: LedgerPorts, log: LogIdentity): LedgerDigest {
+function ledgerDigest(ports: LedgerPorts, log: LogRef): LedgerDigest {
   if (log.config.digest === "crc32") return { type: "crc32" };
   const KEY_WORDS = 8;
   let keyHex = "";

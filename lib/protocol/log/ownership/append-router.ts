@@ -30,8 +30,8 @@ import { pause } from "../../waiting.ts";
 import { forwardedUnknown, ownerSilent } from "../appending/append-errors.ts";
 import { LogWriter } from "../appending/log-writer.ts";
 import { lastItem } from "../chain/segments.ts";
-import type { LogIdentity } from "../log-identity.ts";
 import { type AppendAnswer, answerOf, failed, type LogPorts } from "../log-ports.ts";
+import type { LogRef } from "../log-ref.ts";
 import type { TakeoverPermit } from "../opening/open-segment.ts";
 import type { AppendRequest, Ownership } from "../operations.ts";
 import { isAccepting, OwnerCalls } from "./owner-calls.ts";
@@ -41,7 +41,7 @@ import { OwnerTransfer } from "./transfer-owner.ts";
 
 /** One append on its way. */
 interface Routed {
-  readonly log: LogIdentity;
+  readonly log: LogRef;
   readonly request: AppendRequest;
   readonly writer: LogWriter;
   readonly deadline: Deadline;
@@ -76,19 +76,19 @@ export class AppendRouter {
   }
 
   /** The log's writer; a new one if there is none. */
-  writerOf(log: LogIdentity): LogWriter {
-    const writer = this.#writers.get(log.log) ?? new LogWriter(this.ports, log);
+  writerOf(log: LogRef): LogWriter {
+    const writer = this.#writers.get(log.incarnation) ?? new LogWriter(this.ports, log);
     // Least recently used first.
-    this.#writers.delete(log.log);
-    this.#writers.set(log.log, writer);
-    this.#used.set(log.log, new Age(this.ports.clock));
+    this.#writers.delete(log.incarnation);
+    this.#writers.set(log.incarnation, writer);
+    this.#used.set(log.incarnation, new Age(this.ports.clock));
     this.#dropIdle();
     return writer;
   }
 
   /** The log's writer if this process has one. */
-  findWriter(log: LogIdentity): LogWriter | undefined {
-    return this.#writers.get(log.log);
+  findWriter(log: LogRef): LogWriter | undefined {
+    return this.#writers.get(log.incarnation);
   }
 
   /**
@@ -120,7 +120,7 @@ export class AppendRouter {
   }
 
   /** Nothing is sent, fenced or moved once `deadline` is over. Never rejects. */
-  async append(log: LogIdentity, request: AppendRequest, deadline: Deadline): Promise<AppendAnswer> {
+  async append(log: LogRef, request: AppendRequest, deadline: Deadline): Promise<AppendAnswer> {
     const elsewhere = this.#elsewhere;
     const writer = this.writerOf(log);
     const routed: Routed = { log, request, writer, deadline };
@@ -134,7 +134,7 @@ export class AppendRouter {
     const { log, request, writer, deadline } = routed;
     const { region } = this.ports;
     const lookUp = () => deadline.ask(() => this.#lookUp(log));
-    let owner = writer.isWarm ? region : (this.#detector.ownerOf(log.log) ?? (await lookUp()));
+    let owner = writer.isWarm ? region : (this.#detector.ownerOf(log.incarnation) ?? (await lookUp()));
     while (!deadline.isOver) {
       const isHere = owner === undefined || owner === region;
       const step = isHere
@@ -150,27 +150,27 @@ export class AppendRouter {
   }
 
   /** Throws as `AppendOperations.transferOwner` does. */
-  async transfer(log: LogIdentity, to: Region): Promise<Ownership> {
+  async transfer(log: LogRef, to: Region): Promise<Ownership> {
     return await this.#transferOf(log).transfer(log, this.writerOf(log), to);
   }
 
   /** The owner's part of a transfer. Throws as `OwnerTransfer.handOver` does. */
-  async handOver(log: LogIdentity, to: Region, deadline: Deadline): Promise<Ownership> {
+  async handOver(log: LogRef, to: Region, deadline: Deadline): Promise<Ownership> {
     return await this.#transferOf(log).handOver(log, this.writerOf(log), to, deadline);
   }
 
-  #transferOf({ name }: LogIdentity): OwnerTransfer {
+  #transferOf({ name }: LogRef): OwnerTransfer {
     if (this.#elsewhere !== undefined) return this.#elsewhere.transfer;
     throw notReady(`log ${name}: this region reaches no other one, so no log can change its owner`);
   }
 
   /** Rule 14, by the owner in another region. False: there is none, it is silent, or it failed. */
-  async isSettledByOwner(log: LogIdentity): Promise<boolean> {
+  async isSettledByOwner(log: LogRef): Promise<boolean> {
     if (this.#elsewhere === undefined) return false;
     const owner = await this.#lookUp(log);
     if (owner === undefined || owner === this.ports.region) return false;
     const { calls } = this.#elsewhere;
-    if (calls.isGivenUp(owner) || (await calls.isSilent(log.log, owner))) return false;
+    if (calls.isGivenUp(owner) || (await calls.isSilent(log.incarnation, owner))) return false;
     try {
       const request = { kind: "settle", log: log.name } as const;
       return (await calls.request(log, owner, request, ownerLimits.settleWaitMs)).kind === "done";
@@ -181,10 +181,10 @@ export class AppendRouter {
   }
 
   /** Read consistently, and remembered. */
-  async #lookUp(log: LogIdentity): Promise<Region | undefined> {
-    const last = await lastItem(this.ports.metadata, log.log, "consistent");
+  async #lookUp(log: LogRef): Promise<Region | undefined> {
+    const last = await lastItem(this.ports.metadata, log.incarnation, "consistent");
     const owner = last?.kind === "segment" ? last.item.ownerRegion : undefined;
-    this.#detector.noteOwner(log.log, owner);
+    this.#detector.noteOwner(log.incarnation, owner);
     return owner;
   }
 
@@ -216,7 +216,8 @@ export class AppendRouter {
     deadline.check();
     const { isWarm } = writer;
     const answer = await writer.append(request, deadline, permit);
-    if (answer.kind === "acknowledged" && !isWarm) this.#detector.noteOwner(log.log, answer.ack.ownerRegion);
+    if (answer.kind === "acknowledged" && !isWarm)
+      this.#detector.noteOwner(log.incarnation, answer.ack.ownerRegion);
     return answer;
   }
 
@@ -225,7 +226,7 @@ export class AppendRouter {
     const { deadline } = routed;
     const answer = await this.#write(routed, { from: owner, deadline, isOnSilence });
     if (answer.kind !== "not-owner") return answer;
-    if (answer.alive) await deadline.ask(() => this.#detector.contested(routed.log.log, owner));
+    if (answer.alive) await deadline.ask(() => this.#detector.contested(routed.log.incarnation, owner));
     return undefined;
   }
 
@@ -234,10 +235,10 @@ export class AppendRouter {
     if (request.route === "refuse") return undefined;
     if (calls.isGivenUp(owner)) return await this.#take(routed, owner);
     if (!this.#detector.wasHeard(owner)) {
-      if (await deadline.ask(() => calls.isSilent(log.log, owner))) {
+      if (await deadline.ask(() => calls.isSilent(log.incarnation, owner))) {
         return await this.#take(routed, owner, true);
       }
-      const canOwn = await deadline.ask(() => calls.canOwn(log.log, owner));
+      const canOwn = await deadline.ask(() => calls.canOwn(log.incarnation, owner));
       if (canOwn === false) return await this.#take(routed, owner);
       if (canOwn === undefined) return await this.#later(deadline);
     }
@@ -253,7 +254,7 @@ export class AppendRouter {
     }
     switch (answer.kind) {
       case "acknowledged":
-        this.#detector.noteOwner(log.log, answer.ack.ownerRegion);
+        this.#detector.noteOwner(log.incarnation, answer.ack.ownerRegion);
         return answer;
       case "not-owner":
         return undefined;

@@ -11,9 +11,9 @@ import { Age, type Deadline } from "../../deadline.ts";
 import { CallDenied, unavailable } from "../../errors.ts";
 import type { LogIncarnation, Region } from "../../ids.ts";
 import { limits } from "../../limits.ts";
-import { pause, within } from "../../waiting.ts";
-import type { LogIdentity } from "../log-identity.ts";
+import { pause, withTimeout } from "../../waiting.ts";
 import type { ForwardAnswer, LogPorts, OwnerAnswer, OwnerRequest, RegionAppends } from "../log-ports.ts";
+import type { LogRef } from "../log-ref.ts";
 import type { AppendRequest } from "../operations.ts";
 import type { OwnerFailureDetector } from "./owner-failure-detector.ts";
 import { ownerLimits } from "./owner-limits.ts";
@@ -63,7 +63,12 @@ export class OwnerCalls {
     this.#probes.set(owner, probe);
     try {
       const { ownerAskTimeoutMs } = limits;
-      const canOwn = await within(this.ports.clock, ownerAskTimeoutMs, `asking ${owner}`, () => probe.answer);
+      const canOwn = await withTimeout(
+        this.ports.clock,
+        ownerAskTimeoutMs,
+        `asking ${owner}`,
+        () => probe.answer,
+      );
       return isStale(probe) ? undefined : canOwn;
     } catch (error) {
       if (error instanceof CallDenied) throw error;
@@ -102,7 +107,7 @@ export class OwnerCalls {
    * asked whether it lives; once it counts as silent, this rejects.
    */
   async forward(
-    log: LogIdentity,
+    log: LogRef,
     owner: Region,
     request: AppendRequest,
     deadline: Pick<Deadline, "isOver" | "leftMs">,
@@ -115,7 +120,7 @@ export class OwnerCalls {
     try {
       return await Promise.race([
         this.#answerOf(owner, leftMs, what, send),
-        this.#fallsSilent(log.log, owner, deadline, isSettled),
+        this.#fallsSilent(log.incarnation, owner, deadline, isSettled),
       ]);
     } catch (error) {
       if (!(error instanceof CallDenied)) this.detector.noteDoubt(owner);
@@ -126,12 +131,7 @@ export class OwnerCalls {
   }
 
   /** Rejects if it got no answer in time. */
-  async request(
-    log: LogIdentity,
-    region: Region,
-    request: OwnerRequest,
-    timeoutMs: number,
-  ): Promise<OwnerAnswer> {
+  async request(log: LogRef, region: Region, request: OwnerRequest, timeoutMs: number): Promise<OwnerAnswer> {
     const what = `${request.kind} of ${log.name} in ${region}`;
     return await this.#answerOf(region, timeoutMs, what, () => this.regions.ask(region, request));
   }
@@ -140,7 +140,7 @@ export class OwnerCalls {
   #answerOf<T>(region: Region, timeoutMs: number, what: string, call: () => Promise<T>): Promise<T> {
     const { clock } = this.ports;
     const sent = new Age(clock);
-    return within(clock, timeoutMs, what, async () => {
+    return withTimeout(clock, timeoutMs, what, async () => {
       const answer = await call();
       if (sent.isWithin(limits.appendDeadlineMs)) this.detector.noteAnswer(region);
       return answer;

@@ -34,7 +34,7 @@ import type { Version } from "../../items.ts";
 import type { OwnerFailures } from "../../lease.ts";
 import { limits } from "../../limits.ts";
 import type { WriteAnswer } from "../../ports.ts";
-import { within } from "../../waiting.ts";
+import { withTimeout } from "../../waiting.ts";
 import { contestWith, isLeftAlone } from "../lease/lease-steps.ts";
 import type { LogPorts } from "../log-ports.ts";
 
@@ -215,7 +215,7 @@ export class OwnerFailureDetector {
   }
 
   #inTime<T>(what: string, call: () => Promise<T>): Promise<T> {
-    return within(this.ports.clock, limits.leaseCallTimeoutMs, `lease table ${what}`, call);
+    return withTimeout(this.ports.clock, limits.leaseCallTimeoutMs, `lease table ${what}`, call);
   }
 }
 

@@ -28,13 +28,13 @@ import type { LogIncarnation, Region } from "../../ids.ts";
 import { LedgerWriter } from "../../ledger/ledger-writer.ts";
 import { limits } from "../../limits.ts";
 import { checkRegion, knownRegions } from "../../placement/known-region.ts";
-import { backoff, pause, within } from "../../waiting.ts";
+import { backoff, pause, withTimeout } from "../../waiting.ts";
 import { ownerSilent } from "../appending/append-errors.ts";
 import type { LogWriter } from "../appending/log-writer.ts";
 import { ownershipOf } from "../chain/segments.ts";
 import { WriterLease } from "../lease/writer-lease.ts";
-import type { LogIdentity } from "../log-identity.ts";
 import type { LogPorts, OwnerAnswer, OwnerRequest, TakeOverRequest } from "../log-ports.ts";
+import type { LogRef } from "../log-ref.ts";
 import { notOwnedHere } from "../opening/not-the-writer.ts";
 import {
   boundedOpening,
@@ -71,14 +71,14 @@ export class OwnerTransfer {
   ) {}
 
   /** Throws as `AppendOperations.transferOwner` does. */
-  async transfer(log: LogIdentity, writer: LogWriter, to: Region): Promise<Ownership> {
+  async transfer(log: LogRef, writer: LogWriter, to: Region): Promise<Ownership> {
     this.#checkTarget(to);
     const deadline = transferDeadline(this.ports.clock, log.name);
     let reason: unknown;
     for (let attempt = 1; !deadline.isOver; attempt++) {
       const now = await ownershipOf(this.ports, log);
       if (now.owner === to) return now; // OT1
-      this.calls.detector.noteOwner(log.log, now.owner);
+      this.calls.detector.noteOwner(log.incarnation, now.owner);
       try {
         await this.#step(log, writer, now, { to, deadline });
         continue;
@@ -96,14 +96,14 @@ export class OwnerTransfer {
    * A region that should not own, or cannot, looks for another one that can. False: there is none, or it was
    * tried a moment ago; the log stays here.
    */
-  async leave(log: LogIdentity, writer: LogWriter): Promise<boolean> {
+  async leave(log: LogRef, writer: LogWriter): Promise<boolean> {
     const { clock, topology, region } = this.ports;
-    if (this.#tried.get(log.log)?.isWithin(ownerLimits.handOverPauseMs) === true) return false;
-    this.#noteTry(log.log);
+    if (this.#tried.get(log.incarnation)?.isWithin(ownerLimits.handOverPauseMs) === true) return false;
+    this.#noteTry(log.incarnation);
     const deadline = transferDeadline(clock, log.name);
     for (const other of knownRegions(topology)) {
       if (other === region || !isAccepting(this.ports, other)) continue;
-      if ((await this.calls.canOwn(log.log, other).catch(() => undefined)) !== true) continue;
+      if ((await this.calls.canOwn(log.incarnation, other).catch(() => undefined)) !== true) continue;
       const left = await this.#leaveTo(log, writer, { to: other, deadline }).catch(() => undefined);
       if (left !== undefined) return true;
     }
@@ -111,19 +111,19 @@ export class OwnerTransfer {
   }
 
   /** The owner's part, here. Throws `not_ready` before anything is released if `to` cannot own now (OT2). */
-  async handOver(log: LogIdentity, writer: LogWriter, to: Region, deadline: Deadline): Promise<Ownership> {
-    const canOwn = to === this.ports.region || (await this.calls.canOwn(log.log, to)) === true;
+  async handOver(log: LogRef, writer: LogWriter, to: Region, deadline: Deadline): Promise<Ownership> {
+    const canOwn = to === this.ports.region || (await this.calls.canOwn(log.incarnation, to)) === true;
     if (canOwn) return await this.#leaveTo(log, writer, { to, deadline });
     const story = `region ${to} does not say that it can own now; the log stays; try again`;
     throw notReady(`log ${log.name}: ${story}`, "transferring");
   }
 
-  async #leaveTo(log: LogIdentity, writer: LogWriter, move: Move): Promise<Ownership> {
+  async #leaveTo(log: LogRef, writer: LogWriter, move: Move): Promise<Ownership> {
     await writer.stays(); // one at a time
     return await writer.leave(() => this.#handOver(log, writer, move));
   }
 
-  async #handOver(log: LogIdentity, writer: LogWriter, { to, deadline }: Move): Promise<Ownership> {
+  async #handOver(log: LogRef, writer: LogWriter, { to, deadline }: Move): Promise<Ownership> {
     const { ports } = this;
     const elect = async () => {
       const now = await ownershipOf(ports, log);
@@ -139,22 +139,24 @@ export class OwnerTransfer {
    * What came before is answered under the lease, and then that is released: new appends wait (OT2), so this
    * ends. If it does not end in time the lease stays, and no attempt to release it goes on.
    */
-  async #releaseLease({ name }: LogIdentity, writer: LogWriter): Promise<void> {
+  async #releaseLease({ name }: LogRef, writer: LogWriter): Promise<void> {
     const { clock } = this.ports;
     const deadline = new Deadline(clock, limits.leaseWaitMs, () => stillWriting(name));
     do {
       for (; !writer.isIdle; await pause(clock, limits.leasePollMs)) deadline.check();
-      await within(clock, limits.leaseWaitMs, `releasing the lease of log ${name}`, () => writer.release());
+      await withTimeout(clock, limits.leaseWaitMs, `releasing the lease of log ${name}`, () =>
+        writer.release(),
+      );
     } while (!writer.isIdle);
   }
 
-  async #step(log: LogIdentity, writer: LogWriter, now: Ownership, move: Move): Promise<void> {
+  async #step(log: LogRef, writer: LogWriter, now: Ownership, move: Move): Promise<void> {
     const { owner } = now;
     const { to, deadline } = move;
     if (owner === undefined) return void (await this.#elect(log, now, move));
     if (owner === this.ports.region) return void (await this.handOver(log, writer, to, deadline));
-    const isGone = this.calls.isGivenUp(owner, to) || (await this.calls.isSilent(log.log, owner));
-    const canOwn = isGone ? false : await this.calls.canOwn(log.log, owner);
+    const isGone = this.calls.isGivenUp(owner, to) || (await this.calls.isSilent(log.incarnation, owner));
+    const canOwn = isGone ? false : await this.calls.canOwn(log.incarnation, owner);
     if (canOwn === false) return void (await this.#elect(log, now, move));
     if (canOwn === undefined) throw ownerSilent(log.name, owner); // After a few of these it is.
     const request = { kind: "hand-over", log: log.name, to } as const;
@@ -162,11 +164,7 @@ export class OwnerTransfer {
   }
 
   /** The next owner's part, here or there. */
-  async #elect(
-    log: LogIdentity,
-    { owner: from, epoch }: Ownership,
-    { to, deadline }: Move,
-  ): Promise<Ownership> {
+  async #elect(log: LogRef, { owner: from, epoch }: Ownership, { to, deadline }: Move): Promise<Ownership> {
     const permit = from === undefined ? undefined : { from, deadline };
     if (to === this.ports.region) return await takeOver(this.ports, log, permit);
     const request: TakeOverRequest = {
@@ -178,7 +176,7 @@ export class OwnerTransfer {
     return checkDone(await this.#ask(log, to, request)) ?? {};
   }
 
-  #ask(log: LogIdentity, region: Region, request: OwnerRequest): Promise<OwnerAnswer> {
+  #ask(log: LogRef, region: Region, request: OwnerRequest): Promise<OwnerAnswer> {
     return this.calls.request(log, region, request, ownerLimits.transferTimeoutMs / 2);
   }
 
@@ -213,11 +211,7 @@ function checkDone(answer: OwnerAnswer): Ownership | undefined {
  * `elect`, throw. A ledger that could not be closed here is recovered by the next owner, and so is one whose
  * region is without its lease table.
  */
-async function handOver(
-  ports: LogPorts,
-  log: LogIdentity,
-  elect: () => Promise<Ownership>,
-): Promise<Ownership> {
+async function handOver(ports: LogPorts, log: LogRef, elect: () => Promise<Ownership>): Promise<Ownership> {
   const lease = new WriterLease(ports, log);
   const barred = await lease.enter();
   if (barred?.kind === "held") throw barred.error;
@@ -245,7 +239,7 @@ async function closeCleanly(ports: LogPorts, left: OpenedSegment, lease: WriterL
  */
 export async function takeOver(
   ports: LogPorts,
-  log: LogIdentity,
+  log: LogRef,
   permit: TakeoverPermit | undefined,
 ): Promise<Ownership> {
   const lease = new WriterLease(ports, log);
@@ -264,6 +258,6 @@ export async function takeOver(
     left = opening.segment;
     return { owner: ports.region, epoch: left.item.number };
   } finally {
-    await lease.release({ left: left === undefined ? undefined : leftUntouched(left) }); // OT5
+    await lease.release(left === undefined ? undefined : leftUntouched(left)); // OT5
   }
 }

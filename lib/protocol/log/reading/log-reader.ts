@@ -16,7 +16,7 @@ import type { LedgerId, SeqNum } from "../../ids.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import type { ReadConsistency } from "../../ledger/ledger-reader.ts";
 import { limits } from "../../limits.ts";
-import type { Consistency } from "../../ports.ts";
+import type { MetadataConsistency } from "../../ports.ts";
 import { ReadCounters } from "../../reads/read-counters.ts";
 import { backoff } from "../../waiting.ts";
 import {
@@ -26,8 +26,8 @@ import {
   lastItem,
   type SegmentAt,
 } from "../chain/segments.ts";
-import { activeLog, type LogIdentity } from "../log-identity.ts";
 import type { Settler } from "../log-ports.ts";
+import { activeLog, type LogRef } from "../log-ref.ts";
 import type { KnownTail, ReadAnswer, ReadRequest } from "../operations.ts";
 import type { NoEntry } from "./find-entry.ts";
 import type { KnownLedgers } from "./known-ledgers.ts";
@@ -62,7 +62,7 @@ type Step =
  */
 export async function readRecords(
   ports: ReaderPorts,
-  log: LogIdentity,
+  log: LogRef,
   request: Omit<ReadRequest, "log" | "from"> & { readonly from: SeqNum },
   cost = new ReadCounters(),
 ): Promise<ReadAnswer> {
@@ -82,7 +82,7 @@ export async function readRecords(
 /** Finds the tail, beginning at the last segment. Throws as `readRecords` does. */
 export function findTail(
   ports: ReaderPorts,
-  log: LogIdentity,
+  log: LogRef,
   consistency: ReadConsistency,
   cost?: ReadCounters,
 ): Promise<ReadEnd> {
@@ -97,7 +97,7 @@ export class TailSettling {
 
   constructor(
     private readonly ports: ReaderPorts,
-    private readonly log: LogIdentity,
+    private readonly log: LogRef,
   ) {}
 
   /** Resolves when the read that got `error` is worth another try; throws `error` if it is not. */
@@ -121,7 +121,7 @@ class LogReader {
 
   constructor(
     private readonly ports: ReaderPorts,
-    private readonly log: LogIdentity,
+    private readonly log: LogRef,
     private readonly consistency: ReadConsistency,
     private readonly collector: ReadCollector,
   ) {
@@ -156,7 +156,7 @@ class LogReader {
   /** 33a: the segment with the greatest key <= n; else the first key, if only a consistent query has none. */
   async #findSegment(): Promise<Step> {
     const { metadata } = this.ports;
-    const { log } = this.log;
+    const { incarnation: log } = this.log;
     const isStrong = this.consistency === "strong";
     if (this.collector.isForTail) {
       const last = isStrong ? await this.#queryLast() : await lastItem(metadata, log, this.#queries);
@@ -204,7 +204,7 @@ class LogReader {
 
   /** 33b: at the end of a CLOSED ledger, the first key >= its end. */
   async #crossEnd(segment: SegmentAt, end: SeqNum): Promise<Step> {
-    const next = await firstAtOrAbove(this.ports.metadata, this.log.log, end, this.#queries);
+    const next = await firstAtOrAbove(this.ports.metadata, this.log.incarnation, end, this.#queries);
     if (next === undefined || isOf(next, segment)) {
       return { to: "e", segment, tail: end, openAndLast: false };
     }
@@ -277,7 +277,7 @@ class LogReader {
   }
 
   async #queryLast(): Promise<ChainItem | undefined> {
-    const last = await lastItem(this.ports.metadata, this.log.log, "consistent");
+    const last = await lastItem(this.ports.metadata, this.log.incarnation, "consistent");
     this.#lastSeen = last?.kind === "segment" ? last.item.ledgerId : undefined;
     if (last?.kind === "segment") this.ports.known.of(last.item.ledgerId).seenLast = true;
     return last;
@@ -288,7 +288,7 @@ class LogReader {
   }
 
   /** LRD2: a read that had to begin again trusts no stale answer any more. */
-  get #queries(): Consistency {
+  get #queries(): MetadataConsistency {
     return this.#restarts > 0 ? "consistent" : "stale";
   }
 
@@ -305,7 +305,7 @@ class LogReader {
   }
 
   #alarm(reason: string): FencelineError {
-    this.ports.trace.emit({ event: "log-alarm", log: this.log.log, reason });
+    this.ports.trace.emit({ event: "log-alarm", log: this.log.incarnation, reason });
     return new FencelineError("data_corrupt", { message: `log ${this.log.name}: ${reason}` });
   }
 }

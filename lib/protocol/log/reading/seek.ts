@@ -13,9 +13,9 @@
  */
 import { type EntryId, entryId, type SeqNum } from "../../ids.ts";
 import type { ReadConsistency } from "../../ledger/ledger-reader.ts";
-import type { Consistency } from "../../ports.ts";
+import type { MetadataConsistency } from "../../ports.ts";
 import { type ChainItem, findSegment, type SegmentAt } from "../chain/segments.ts";
-import { type LogIdentity, logItem } from "../log-identity.ts";
+import { type LogRef, logItem } from "../log-ref.ts";
 import type { ReadPlace } from "../operations.ts";
 import type { Dlsn } from "../records/record.ts";
 import { decodeRecordSetHead } from "../records/record-set.ts";
@@ -25,7 +25,7 @@ import { findTail, type ReaderPorts, TailSettling } from "./log-reader.ts";
 /** Throws what reads throw. */
 export async function seek(
   ports: ReaderPorts,
-  log: LogIdentity,
+  log: LogRef,
   place: ReadPlace,
   consistency: ReadConsistency,
 ): Promise<SeqNum> {
@@ -35,12 +35,12 @@ export async function seek(
 }
 
 class Seek {
-  readonly #queries: Consistency;
+  readonly #queries: MetadataConsistency;
   readonly #tails: TailSettling;
 
   constructor(
     private readonly ports: ReaderPorts,
-    private readonly log: LogIdentity,
+    private readonly log: LogRef,
     private readonly consistency: ReadConsistency,
   ) {
     this.#queries = consistency === "strong" ? "consistent" : "stale"; // SEK1
@@ -59,7 +59,7 @@ class Seek {
   }
 
   async trimPoint(): Promise<SeqNum> {
-    const item = await logItem(this.ports.metadata, this.log.log, this.#queries);
+    const item = await logItem(this.ports.metadata, this.log.incarnation, this.#queries);
     return item?.trimPoint ?? (0 as SeqNum);
   }
 
@@ -131,7 +131,7 @@ class Seek {
   }
 
   #segment(isBefore: Parameters<typeof findSegment>[3]) {
-    return findSegment(this.ports.metadata, this.log.log, this.#queries, isBefore);
+    return findSegment(this.ports.metadata, this.log.incarnation, this.#queries, isBefore);
   }
 
   async #tail(): Promise<SeqNum> {

@@ -29,7 +29,7 @@ import type { LedgerMetadata, LedgerOrigin } from "../../ledger-metadata.ts";
 import { limits } from "../../limits.ts";
 import type { MetadataStore } from "../../ports.ts";
 import { changeItem, readItem, removeItem } from "../../update-item.ts";
-import { within } from "../../waiting.ts";
+import { withTimeout } from "../../waiting.ts";
 import type { LogPorts } from "../log-ports.ts";
 import { auditLimits } from "./audit-limits.ts";
 import { finishDeletion } from "./delete-log.ts";
@@ -99,7 +99,7 @@ async function writerOf(
   if (leases === undefined) return "unknown";
   // Before the read: a process that freezes after it must not take a lease for one that expired meanwhile.
   const nowMs = clock.nowMs();
-  const found = await within(clock, limits.leaseCallTimeoutMs, "lease read", () =>
+  const found = await withTimeout(clock, limits.leaseCallTimeoutMs, "lease read", () =>
     leases.store.read(log),
   ).catch(() => "silent" as const);
   if (found === "silent") return "unknown";

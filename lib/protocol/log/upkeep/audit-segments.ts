@@ -18,7 +18,7 @@ import { LedgerReader } from "../../ledger/ledger-reader.ts";
 import { limits } from "../../limits.ts";
 import { type Removals, removeFromChain } from "../chain/remove-from-chain.ts";
 import { allItems, type ChainItem, lastItem } from "../chain/segments.ts";
-import { logItem } from "../log-identity.ts";
+import { logItem } from "../log-ref.ts";
 import { decodeRecordSetHead } from "../records/record-set.ts";
 import { auditLimits } from "./audit-limits.ts";
 

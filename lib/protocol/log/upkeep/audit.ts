@@ -180,14 +180,14 @@ export class Auditor {
     const log = await namedLog(metadata, item.name); // a deletion that was left half way is finished here
     if (log === undefined) return;
     if (log.state === "deleting") {
-      if ((await finishDeletion(this.ports, log.log)) === "deleted") counts.deleted += 1;
+      if ((await finishDeletion(this.ports, log.incarnation)) === "deleted") counts.deleted += 1;
       return;
     }
-    const last = await lastItem(metadata, log.log, "consistent");
+    const last = await lastItem(metadata, log.incarnation, "consistent");
     if (last === undefined) return;
     const owner = last.kind === "segment" ? last.item.ownerRegion : region;
     if (owner === region || this.#stateOf(owner) === "lost") {
-      const { removed, failed } = await auditSegments(this.ports, log.log);
+      const { removed, failed } = await auditSegments(this.ports, log.incarnation);
       counts.segmentsRemoved += removed.length;
       counts.failures += failed.length;
     } else if (last.kind === "segment" && (await this.#mayReturn(log, last))) {
@@ -201,7 +201,7 @@ export class Auditor {
   }
 
   /** AU3. */
-  async #mayReturn({ preferredRegion, log }: LogItem, last: SegmentAt): Promise<boolean> {
+  async #mayReturn({ preferredRegion, incarnation: log }: LogItem, last: SegmentAt): Promise<boolean> {
     const { region, clock, metadata } = this.ports;
     if (preferredRegion !== region || this.#stateOf(region) !== "accepting") return false;
     return await isOwnedSince(metadata, log, last, clock.nowMs() - auditLimits.preferReturnMs);

@@ -25,7 +25,7 @@ import { changeItem, readItem, removeItem } from "../../update-item.ts";
 import { type Ask, namedLog } from "../catalogue/log-names.ts";
 import { removeFromChain } from "../chain/remove-from-chain.ts";
 import { allItems } from "../chain/segments.ts";
-import { logItem, logNotFound } from "../log-identity.ts";
+import { logItem, logNotFound } from "../log-ref.ts";
 import type { DeletionAnswer } from "../operations.ts";
 import { mayHaveSealed, sealLog } from "./seal-log.ts";
 
@@ -43,10 +43,10 @@ export async function deleteLog(
 ): Promise<DeletionAnswer> {
   const log = await ask(() => namedLog(ports.metadata, name));
   if (log === undefined) throw logNotFound({ name });
-  if (only !== undefined && log.log !== only) throw anotherLife(name, log.log, only);
+  if (only !== undefined && log.incarnation !== only) throw anotherLife(name, log.incarnation, only);
   await startDeletion(ports, log);
   try {
-    const pass = await finishDeletion(ports, log.log);
+    const pass = await finishDeletion(ports, log.incarnation);
     assert(pass !== "kept", "DLG1: a log that is being deleted is never active again");
     return pass;
   } catch (error) {
@@ -71,7 +71,7 @@ export async function finishDeletion(
   const { failed } = await removeFromChain(ports, id, pass);
   if (failed.length > 0 || pass.length < segments.length) return "deleting";
   await leaveDirectory(ports, item);
-  const isOwn = (named: Item) => named.kind === "log-name" && named.log === id;
+  const isOwn = (named: Item) => named.kind === "log-name" && named.incarnation === id;
   await removeItem(ports, logNameKey(item.name), (named) => isOwn(named.item)); // DLG3
   ports.trace.emit({ event: "log-deleted", log: id });
   return "deleted";
@@ -95,18 +95,18 @@ async function startDeletion(ports: LedgerPorts, log: LogItem): Promise<void> {
     if (!hasCode(error, "log_not_found")) throw error; // Else another deleter was here; the item says so.
   }
   const { item, wrote } = await mayHaveSealed(() =>
-    changeItem(ports, logKey(log.log), "log", (now) =>
+    changeItem(ports, logKey(log.incarnation), "log", (now) =>
       now.state === "active" ? { ...now, state: "deleting" } : undefined,
     ),
   );
   if (item === undefined) throw logNotFound(log);
-  if (wrote) ports.trace.emit({ event: "log-deleting", log: log.log });
+  if (wrote) ports.trace.emit({ event: "log-deleting", log: log.incarnation });
 }
 
 /** DLG4 */
-async function leaveDirectory(ports: LedgerPorts, { name, log }: LogItem): Promise<void> {
+async function leaveDirectory(ports: LedgerPorts, { name, incarnation: log }: LogItem): Promise<void> {
   await removeItem(ports, directoryKey(name), async () => {
     const named = await readItem(ports.metadata, logNameKey(name), "log-name");
-    return named === undefined || named.log === log;
+    return named === undefined || named.incarnation === log;
   });
 }

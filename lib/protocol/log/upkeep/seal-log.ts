@@ -17,7 +17,7 @@ import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { limits } from "../../limits.ts";
 import { backoff } from "../../waiting.ts";
 import { lastItem } from "../chain/segments.ts";
-import type { LogIdentity } from "../log-identity.ts";
+import type { LogRef } from "../log-ref.ts";
 import { CHANGED, placeAfter } from "../opening/open-segment.ts";
 import { checkPlace, takePlace } from "../opening/start-segment.ts";
 
@@ -26,7 +26,7 @@ import { checkPlace, takePlace } from "../opening/start-segment.ts";
  * or being deleted, `not_ready` when writers keep getting ahead, and what recovery and the ports throw; the
  * log may then be sealed, or be sealed later.
  */
-export async function sealLog(ports: LedgerPorts, log: LogIdentity): Promise<SeqNum> {
+export async function sealLog(ports: LedgerPorts, log: LogRef): Promise<SeqNum> {
   let reason = "";
   for (let restart = 0; restart <= limits.appendRestartsMax; restart++) {
     if (restart > 0) await backoff(ports, restart);
@@ -45,14 +45,14 @@ type Attempt =
   /** Somebody else has that place, or it was trimmed away: query again. */
   | { readonly kind: "lost"; readonly reason: string };
 
-async function sealOnce(ports: LedgerPorts, log: LogIdentity): Promise<Attempt> {
-  const last = await lastItem(ports.metadata, log.log, "consistent");
+async function sealOnce(ports: LedgerPorts, log: LogRef): Promise<Attempt> {
+  const last = await lastItem(ports.metadata, log.incarnation, "consistent");
   if (last?.kind === "end") return attempt(last.first, await checkPlace(ports, log, last.first)); // SL3
   const place = await placeAfter(ports, log, last);
   if (place === undefined) return { kind: "lost", reason: CHANGED };
   const end: EndItem = { kind: "end", number: place.number };
   const lost = await mayHaveSealed(() => takePlace(ports, log, place, end));
-  if (lost === undefined) ports.trace.emit({ event: "log-sealed", log: log.log, tail: place.first });
+  if (lost === undefined) ports.trace.emit({ event: "log-sealed", log: log.incarnation, tail: place.first });
   return attempt(place.first, lost);
 }
 

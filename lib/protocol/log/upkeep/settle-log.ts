@@ -11,22 +11,26 @@ import { recoverLedger } from "../../ledger/recover-ledger.ts";
 import { readItem } from "../../update-item.ts";
 import type { LogWriter } from "../appending/log-writer.ts";
 import { lastItem } from "../chain/segments.ts";
-import type { LogIdentity } from "../log-identity.ts";
+import type { LogRef } from "../log-ref.ts";
 
 /** `writer`: this process's, if it has one. Throws what recovery and the ports throw. */
 export async function settleLog(
   ports: LedgerPorts,
-  log: LogIdentity,
+  log: LogRef,
   writer: LogWriter | undefined,
 ): Promise<void> {
   // Acknowledged, the entry proves that no later segment held anything when it was sent.
   const isWritten = writer !== undefined && (await writer.appendControl());
-  const last = await lastItem(ports.metadata, log.log, "consistent");
+  const last = await lastItem(ports.metadata, log.incarnation, "consistent");
   if (last?.kind !== "segment") return;
   const { ledgerId } = last.item;
   const isInRecovery = async () =>
     (await readItem(ports.metadata, ledgerKey(ledgerId), "ledger"))?.state === "IN_RECOVERY";
   const isSettled = isWritten && !(await isInRecovery());
   if (!isSettled) await recoverLedger(ports, ledgerId);
-  ports.trace.emit({ event: "tail-settled", log: log.log, how: isSettled ? "control-entry" : "takeover" });
+  ports.trace.emit({
+    event: "tail-settled",
+    log: log.incarnation,
+    how: isSettled ? "control-entry" : "takeover",
+  });
 }

@@ -11,14 +11,14 @@
 import { FencelineError } from "../../errors.ts";
 import type { SeqNum } from "../../ids.ts";
 import { lastItem } from "../chain/segments.ts";
-import { changeLog, type LogIdentity } from "../log-identity.ts";
+import { changeLog, type LogRef } from "../log-ref.ts";
 import { findTail, type ReaderPorts } from "../reading/log-reader.ts";
 
 /**
  * The trim point as it is then: `to`, or what was further on before. Throws `invalid_request`,
  * `position_unwritten` if `to` is beyond the tail, `log_not_found`, and what readers and ports throw.
  */
-export async function trimLog(ports: ReaderPorts, log: LogIdentity, to: SeqNum): Promise<SeqNum> {
+export async function trimLog(ports: ReaderPorts, log: LogRef, to: SeqNum): Promise<SeqNum> {
   checkPosition(to);
   await checkTail(ports, log, to);
   const { item, wrote } = await changeLog(
@@ -26,7 +26,7 @@ export async function trimLog(ports: ReaderPorts, log: LogIdentity, to: SeqNum):
     log, // TL3
     (now) => (now.trimPoint >= to ? undefined : { ...now, trimPoint: to }), // TL1
   );
-  if (wrote) ports.trace.emit({ event: "log-trimmed", log: log.log, trimPoint: to });
+  if (wrote) ports.trace.emit({ event: "log-trimmed", log: log.incarnation, trimPoint: to });
   return item.trimPoint;
 }
 
@@ -40,8 +40,8 @@ function checkPosition(to: SeqNum): void {
 }
 
 /** TL2. The key of the last item is the end of a closed ledger, so the tail is no lower (rule 22). */
-async function checkTail(ports: ReaderPorts, log: LogIdentity, to: SeqNum): Promise<void> {
-  const last = await lastItem(ports.metadata, log.log, "consistent");
+async function checkTail(ports: ReaderPorts, log: LogRef, to: SeqNum): Promise<void> {
+  const last = await lastItem(ports.metadata, log.incarnation, "consistent");
   if (last !== undefined && last.first >= to) return;
   const { tail } = await findTail(ports, log, "strong");
   if (tail >= to) return;

@@ -158,11 +158,11 @@ test("a name that names a log without an item is taken over by the next creation
   const w = await LogWorld.make();
   const p = w.client("P");
   await w.run(p.appends.createLog(NEW, w.config));
-  const { log } = await w.run(p.reads.describeLog(NEW));
+  const { incarnation: log } = await w.run(p.reads.describeLog(NEW));
   await w.removeItem(logKey(log));
   expect(await w.run(created(w.client("Q").appends.createLog(NEW, w.config)))).toBe("created");
   const now = await w.run(p.reads.describeLog(NEW));
-  expect(now.log).not.toBe(log);
+  expect(now.incarnation).not.toBe(log);
 });
 
 describe.each(["before", "after"] as const)("a call of a creation fails %s its effect", (moment) => {

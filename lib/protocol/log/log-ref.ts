@@ -1,11 +1,11 @@
 /** Which log an operation is about, one life of a name, and the item of that life. */
 import { FencelineError } from "../errors.ts";
 import { type LogItem, logKey } from "../items.ts";
-import type { Consistency, MetadataStore } from "../ports.ts";
+import type { MetadataConsistency, MetadataStore } from "../ports.ts";
 import { changeItem, readItem, type UpdatePorts } from "../update-item.ts";
 
 /** What of a log never changes. */
-export type LogIdentity = Pick<LogItem, "name" | "log" | "config">;
+export type LogRef = Pick<LogItem, "name" | "incarnation" | "config">;
 
 /** There is no such log, or it is being deleted. */
 export function logNotFound(log: Pick<LogItem, "name">): FencelineError {
@@ -17,15 +17,15 @@ export function logNotFound(log: Pick<LogItem, "name">): FencelineError {
 /** The item of a log in any state; a log that is deleted keeps it. */
 export function logItem(
   metadata: MetadataStore,
-  log: LogItem["log"],
-  consistency?: Consistency,
+  log: LogItem["incarnation"],
+  consistency?: MetadataConsistency,
 ): Promise<LogItem | undefined> {
   return readItem(metadata, logKey(log), "log", consistency);
 }
 
 /** Read consistently. Throws `log_not_found`. */
-export async function activeLog(metadata: MetadataStore, log: LogIdentity): Promise<LogItem> {
-  const item = await logItem(metadata, log.log);
+export async function activeLog(metadata: MetadataStore, log: LogRef): Promise<LogItem> {
+  const item = await logItem(metadata, log.incarnation);
   if (item?.state !== "active") throw logNotFound(log);
   return item;
 }
@@ -36,10 +36,10 @@ export async function activeLog(metadata: MetadataStore, log: LogIdentity): Prom
  */
 export async function changeLog(
   ports: UpdatePorts,
-  log: LogIdentity,
+  log: LogRef,
   change: (item: LogItem) => LogItem | undefined,
 ): Promise<{ readonly item: LogItem; readonly wrote: boolean }> {
-  const { item, wrote } = await changeItem(ports, logKey(log.log), "log", (now) =>
+  const { item, wrote } = await changeItem(ports, logKey(log.incarnation), "log", (now) =>
     now.state === "active" ? change(now) : undefined,
   );
   if (item?.state !== "active") throw logNotFound(log);
