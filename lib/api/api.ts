@@ -15,6 +15,7 @@ import { addOwnerRoutes } from "./owner-routes.ts";
 import { problemResponse } from "./problem.ts";
 import { addRecordRoutes } from "./record-routes.ts";
 import { addRegionRoutes } from "./region-routes.ts";
+import { boundWork } from "./region-work.ts";
 import { mediaType } from "./request-body.ts";
 import { ApiApp } from "./route.ts";
 import { type ApiOptions, refuseBadTargets, refuseOtherMethods, refuseUnknownRoute } from "./routing.ts";
@@ -29,6 +30,7 @@ export function createApi(options: ApiOptions): ApiApp {
   });
   app.use(servePages(options.allowedOrigins ?? []));
   app.use(refuseBadTargets());
+  app.use(boundWork(options.work));
   app.onError((error, c) => {
     tellFault(options, error, c);
     return problemResponse(error, {

@@ -26,7 +26,7 @@ const recoverLedger = route({
   path: "/v1/ledgers/{id}/recover",
   summary: "Fences the ledger, finds its end and closes it. Its writer can acknowledge nothing afterwards.",
   request: ledgerRequest,
-  problems: problems("metadata", "calls", "writes", "ledger_not_found"),
+  problems: problems("metadata", "writes", "ledger_not_found"),
   answers: { 200: answer(ledgerDescription, "The closed ledger.") },
 });
 

@@ -18,7 +18,7 @@ const trimLog = route({
   summary: "Lets go of the records below a seq_num, up to the tail. Goes forward only.",
   request: logRequest,
   body: jsonBody(trimBody, SMALL_BODY_BYTES_MAX),
-  problems: problems("body", "metadata", "log", "calls", "position_unwritten"),
+  problems: problems("body", "metadata", "log", "position_unwritten"),
   answers: { 200: answer(trimmed, "The log as it is trimmed now.") },
 });
 
@@ -28,7 +28,7 @@ const sealLog = route({
   path: "/v1/logs/{log}/seal",
   summary: "Ends the log for ever: nothing can be appended any more, everything can be read.",
   request: logRequest,
-  problems: problems("metadata", "log", "calls", "writes"),
+  problems: problems("metadata", "log", "writes"),
   answers: { 200: answer(sealedLog, "The log is sealed.") },
 });
 
@@ -49,7 +49,7 @@ const deleteLog = route({
       ),
     }),
   }),
-  problems: problems("metadata", "log", "calls", "writes"),
+  problems: problems("metadata", "log", "writes"),
   answers: {
     200: answer(deletedLog, "The log is deleted."),
     202: answer(deletedLog, "Nobody reads or writes the log any more; the rest of it is yet to go."),

@@ -87,7 +87,7 @@ const settle = route({
   path: "/v1/logs/{log}/settle",
   summary: "Makes every acknowledged record readable, also while bookies of the tail are down.",
   request: logRequest,
-  problems: problems("metadata", "log", "calls", "writes"),
+  problems: problems("metadata", "log", "writes"),
   answers: { 200: answer(settled, "The tail is settled.") },
 });
 

@@ -33,7 +33,6 @@ const transferOwner = route({
     "body",
     "metadata",
     "log",
-    "calls",
     "writes",
     "log_sealed",
     "region_not_found",

@@ -56,7 +56,7 @@ const appendRecords = route({
       "application/octet-stream": once(() => noted(z.string(), { format: "binary" })),
     },
   },
-  problems: problems("body", "metadata", "log", "calls", "writes", "append", "log_sealed"),
+  problems: problems("body", "metadata", "log", "writes", "append", "log_sealed"),
   answers: { 200: answer(appendAck, "The batch is durable.", ["Log-Owner"]) },
 });
 
@@ -109,7 +109,7 @@ const readRecords = route({
     headers: z.extend(formatHeader(), timingHeader().shape),
     query: readQuery(),
   }),
-  problems: problems("metadata", "log", "calls", "position_trimmed", "position_unwritten", "not_utf8"),
+  problems: problems("metadata", "log", "position_trimmed", "position_unwritten", "not_utf8"),
   answers: {
     200: answer(wire.readAnswer, "Records, possibly none at the tail.", ["Log-Format", ...TIMING_HEADERS]),
   },
@@ -125,7 +125,7 @@ const readTail = route({
     headers: timingHeader(),
     query: strictQuery({ consistency: z._default(wire.consistency(), "strong") }),
   }),
-  problems: problems("metadata", "log", "calls"),
+  problems: problems("metadata", "log"),
   answers: { 200: answer(wire.tailAnswer, "The tail.", ["Log-Owner", ...TIMING_HEADERS]) },
 });
 

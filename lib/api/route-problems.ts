@@ -12,11 +12,9 @@ const everywhere = ["invalid_request", "origin_not_allowed", "internal"] as cons
 
 const groups = {
   body: ["bad_json", "body_too_large", "unsupported_media_type"],
-  /** Items in the metadata store are read, or changed in the way that all of them are. */
-  metadata: ["unavailable", "insufficient_regions", "not_ready", "data_corrupt"],
+  /** Items in the metadata store are read, or changed in the way that all of them are, by work in turn. */
+  metadata: ["unavailable", "insufficient_regions", "not_ready", "data_corrupt", "over_capacity"],
   log: ["log_not_found"],
-  /** Entries are asked of bookies, or other regions' functions for something. */
-  calls: ["over_capacity"],
   /** Ledgers are written, recovered, or changed under the asker's hands. */
   writes: ["region_unavailable", "fenced", "unknown_outcome"],
   append: [

@@ -14,6 +14,7 @@ import type { Health } from "./health.ts";
 import { checkRawQuery, checkRawTarget, LOG_NAME_PATTERN, nameFault, shortened } from "./log-name.ts";
 import { type AllowedOrigins, optionsAnswer } from "./origins.ts";
 import type { ProblemCode } from "./problem.ts";
+import type { RegionWork } from "./region-work.ts";
 import type { ApiApp, Route } from "./route.ts";
 import { noted, once } from "./schema.ts";
 import { logFormat } from "./wire.ts";
@@ -29,6 +30,8 @@ export interface ApiOptions {
   /** Pages that are served beside programs; none if absent. */
   readonly allowedOrigins?: AllowedOrigins;
   readonly health: () => Promise<Health>;
+  /** Bounds what is worked on at a time; absent where the caller of the process does. */
+  readonly work?: RegionWork;
   /** Gets each failure that is a defect of the server. Must not throw. */
   readonly onFault?: (error: unknown, requestId: string) => void;
   /** Gets each failure that its route does not declare. Must not throw. */

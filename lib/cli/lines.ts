@@ -1,5 +1,5 @@
 /** Newline records from files or standard input, as bytes. */
-import { constants, createReadStream } from "node:fs";
+import { constants, createReadStream, fstatSync } from "node:fs";
 import { access, type FileHandle, open, stat } from "node:fs/promises";
 import { UsageError } from "./exit-codes.ts";
 
@@ -23,6 +23,10 @@ export class Sources implements Disposable {
   /** Opens files, and looks whether they can be read. Throws UsageError. */
   static async open(paths: readonly string[], stdin: Chunks): Promise<Sources> {
     const sources = new Sources(paths, stdin);
+    if (paths.includes(STDIN) && stdin === process.stdin && fstatSync(0).isDirectory()) {
+      // Node reads it as an empty file.
+      throw unreadable("standard input", new Error("EISDIR: it is a directory"));
+    }
     try {
       for (const path of paths) sources.#waiting.push(path === STDIN ? undefined : await opened(path));
       return sources;

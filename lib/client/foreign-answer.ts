@@ -28,7 +28,8 @@ export function foreignAnswer(asked: string, answer: ForeignAnswer): RequestErro
   const said = `${asked} answered ${status} with ${type || "no content type"}`;
   if (PASSING.has(status)) {
     const between = "something between here and the region answers in its place";
-    return new GatewayError(`${said}: ${between}`, status, effects, retryAfterMs);
+    const wait = retryAfterMs === undefined ? "" : `, and asks to wait ${retryAfterMs / 1_000} s`;
+    return new GatewayError(`${said}: ${between}${wait}`, status, effects, retryAfterMs);
   }
   const isRefused = MOVED.has(status) || (status >= 400 && status < 500 && !VAGUE.has(status));
   const left = isRefused ? "none" : effects;

@@ -33,9 +33,13 @@ export async function exchange<T>(options: ExchangeOptions, request: RequestFiel
   const { status, type, text, owner, retryAfterMs, location } = await answerTo(options, request, effects);
   const json = type.endsWith("json") ? parsed(text) : undefined;
   if (isProblem(json)) throw new ProblemError(json, retryAfterMs);
-  const isAnswer = status < 300 || status === request.answers;
-  if (isAnswer && json !== undefined) return { status, json: json as T, owner };
+  const isAnswer = (status < 300 || status === request.answers) && hasMember(json, request.has);
+  if (isAnswer) return { status, json: json as T, owner };
   throw foreignAnswer(options.asked ?? options.endpoint, { status, type, effects, retryAfterMs, location });
+}
+
+function hasMember(json: unknown, name: string): boolean {
+  return typeof json === "object" && json !== null && name in json;
 }
 
 /** One of ours: others answer with problem documents, too. */

@@ -8,6 +8,8 @@ export interface RequestFields {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly format?: WireFormat | undefined;
   readonly body?: unknown;
+  /** The member without which an answer is none to this: others speak JSON, too. */
+  readonly has: string;
   readonly prefer?: "no-forward";
   /** A status that is an answer here, though it is a failure elsewhere. */
   readonly answers?: 503;

@@ -81,21 +81,21 @@ export class LogClient {
   }
 
   async createLog(log: string, config: CreateLogJson): Promise<{ created: boolean; log: CreatedLogJson }> {
-    const request = { method: "PUT", path: logPath(log), body: config } as const;
+    const request = { method: "PUT", path: logPath(log), body: config, has: "log" } as const;
     const { status, json } = await this.#send<CreatedLogJson>(request);
     return { created: status === 201, log: json };
   }
 
   async describeLog(log: string): Promise<LogJson> {
-    return this.#get(logPath(log));
+    return this.#get("log", logPath(log));
   }
 
   listLogs(query: { prefix: string; start_after?: string; limit?: number }): Promise<LogPageJson> {
-    return this.#get("/v1/logs", query);
+    return this.#get("logs", "/v1/logs", query);
   }
 
   async segments(log: string): Promise<SegmentListJson> {
-    return this.#get(logPath(log, "/segments"));
+    return this.#get("segments", logPath(log, "/segments"));
   }
 
   /** One attempt. After a failure with side effects "possible" the batch may be in the log, now or later. */
@@ -111,87 +111,96 @@ export class LogClient {
     preference: { readonly prefer?: "no-forward" },
   ): Promise<{ readonly ack: AppendAckJson; readonly owner: string | undefined }> {
     const path = logPath(log, "/records");
-    const request = { method: "POST", path, body: batch, format, ...preference } as const;
+    const request = { method: "POST", path, body: batch, format, has: "end", ...preference } as const;
     const { json, owner } = await this.#send<AppendAckJson>(request);
     return { ack: json, owner };
   }
 
   /** The region that answers here, whether it serves or not. */
   async region(): Promise<string> {
-    const request = { method: "GET", path: "/v1/health", answers: 503 } as const;
+    const request = { method: "GET", path: "/v1/health", answers: 503, has: "region" } as const;
     return (await this.#send<{ readonly region: string }>(request)).json.region;
   }
 
   async read(log: string, { from, count, consistency, format }: ReadOptions): Promise<ReadAnswerJson> {
     const query = { ...(typeof from === "number" ? { seq_num: from } : from), count, consistency };
     const path = logPath(log, "/records");
-    return (await this.#send<ReadAnswerJson>({ method: "GET", path, query, format })).json;
+    return (await this.#send<ReadAnswerJson>({ method: "GET", path, query, format, has: "records" })).json;
   }
 
   async tail(log: string, consistency: Consistency = "strong"): Promise<TailJson> {
-    return this.#get(logPath(log, "/records/tail"), { consistency });
+    return this.#get("tail", logPath(log, "/records/tail"), { consistency });
   }
 
   /** Safe to repeat: it goes forward only. */
   async trim(log: string, to: number): Promise<TrimmedJson> {
-    const request = { method: "POST", path: logPath(log, "/trim"), body: { seq_num: to } } as const;
+    const request = {
+      method: "POST",
+      path: logPath(log, "/trim"),
+      body: { seq_num: to },
+      has: "first_seq_num",
+    } as const;
     return (await this.#send<TrimmedJson>(request)).json;
   }
 
   /** Safe to repeat: a sealed log stays as it is. */
   async seal(log: string): Promise<SealedJson> {
-    return (await this.#send<SealedJson>({ method: "POST", path: logPath(log, "/seal") })).json;
+    return (await this.#send<SealedJson>({ method: "POST", path: logPath(log, "/seal"), has: "tail" })).json;
   }
 
   /** Safe to repeat with an incarnation only: the name may have been given to another log meanwhile. */
   async deleteLog(log: string, incarnation?: string): Promise<DeletedJson> {
     const query = { incarnation };
-    return (await this.#send<DeletedJson>({ method: "DELETE", path: logPath(log), query })).json;
+    return (await this.#send<DeletedJson>({ method: "DELETE", path: logPath(log), query, has: "state" }))
+      .json;
   }
 
   async owner(log: string): Promise<OwnershipJson> {
-    return this.#get(logPath(log, "/owner"));
+    return this.#get("log", logPath(log, "/owner"));
   }
 
   /** Safe to repeat: a log that the region owns stays as it is. */
   async transferOwner(log: string, region: string): Promise<OwnershipJson> {
-    const request = { method: "POST", path: logPath(log, "/owner/transfer"), body: { region } } as const;
+    const path = logPath(log, "/owner/transfer");
+    const request = { method: "POST", path, body: { region }, has: "log" } as const;
     return (await this.#send<OwnershipJson>(request)).json;
   }
 
   /** Safe to repeat. Null: anywhere. */
   async preferRegion(log: string, region: string | null): Promise<LogJson> {
-    return this.#patch<LogJson>(logPath(log), { preferred_region: region });
+    return this.#patch<LogJson>("log", logPath(log), { preferred_region: region });
   }
 
   async showLedger(id: string): Promise<LedgerJson> {
-    return this.#get(ledgerPath(id));
+    return this.#get("ledger_id", ledgerPath(id));
   }
 
   /** Safe to repeat: a closed ledger stays as it is. */
   async recoverLedger(id: string): Promise<LedgerJson> {
-    return (await this.#send<LedgerJson>({ method: "POST", path: ledgerPath(id, "/recover") })).json;
+    return (
+      await this.#send<LedgerJson>({ method: "POST", path: ledgerPath(id, "/recover"), has: "ledger_id" })
+    ).json;
   }
 
   regions(): Promise<RegionListJson> {
-    return this.#get("/v1/regions");
+    return this.#get("regions", "/v1/regions");
   }
 
   /** Safe to repeat, as is the same of a bookie. */
   async setRegionState(region: string, state: RegionStateJson): Promise<RegionJson> {
-    return await this.#patch<RegionJson>(regionPath(region), { state });
+    return await this.#patch<RegionJson>("region", regionPath(region), { state });
   }
 
   async setBookieState(region: string, bookie: string, state: BookieStateJson): Promise<BookieJson> {
-    return await this.#patch<BookieJson>(bookiePath(region, bookie), { state });
+    return await this.#patch<BookieJson>("bookie", bookiePath(region, bookie), { state });
   }
 
-  async #patch<T>(path: string, body: unknown): Promise<T> {
-    return (await this.#send<T>({ method: "PATCH", path, body })).json;
+  async #patch<T>(has: string, path: string, body: unknown): Promise<T> {
+    return (await this.#send<T>({ method: "PATCH", path, body, has })).json;
   }
 
-  async #get<T>(path: string, query: RequestFields["query"] = {}): Promise<T> {
-    return (await this.#send<T>({ method: "GET", path, query })).json;
+  async #get<T>(has: string, path: string, query: RequestFields["query"] = {}): Promise<T> {
+    return (await this.#send<T>({ method: "GET", path, query, has })).json;
   }
 
   #send<T>(request: RequestFields): Promise<Answered<T>> {

@@ -5,6 +5,7 @@
  *      hold. A defect costs the request that met it, and what the writer of its log had in flight.
  */
 import { createApi } from "../api/api.ts";
+import { RegionWork } from "../api/region-work.ts";
 import type { ApiApp } from "../api/route.ts";
 import type { ApiOptions } from "../api/routing.ts";
 import type { Clock } from "../protocol/clock.ts";
@@ -53,6 +54,7 @@ export class LocalRegion {
     const api = createApi({
       ...fields.api,
       region: fields.region.region,
+      work: new RegionWork(),
       append: local.#appends(),
       read: local.#reads(),
       regions: local.#regions(),

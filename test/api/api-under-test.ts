@@ -4,9 +4,14 @@ import type { Health } from "../../lib/api/health.ts";
 import { presets } from "../../lib/api/log-config.ts";
 import type { AllowedOrigins } from "../../lib/api/origins.ts";
 import type { Problem } from "../../lib/api/problem.ts";
+import { RegionWork } from "../../lib/api/region-work.ts";
 import { FakeLogs, here } from "./fake-log.ts";
 
-export function apiUnderTest(health: Partial<Health> = {}, allowedOrigins: AllowedOrigins = []) {
+export function apiUnderTest(
+  health: Partial<Health> = {},
+  allowedOrigins: AllowedOrigins = [],
+  work = new RegionWork(),
+) {
   const logs = new FakeLogs();
   const faults: unknown[] = [];
   const undeclared: string[] = [];
@@ -16,6 +21,7 @@ export function apiUnderTest(health: Partial<Health> = {}, allowedOrigins: Allow
     regions: logs,
     region: here,
     allowedOrigins,
+    work,
     defaultConfig: { replication: presets.standard, digest: "crc32", segmentBytesMax: 1 << 20 },
     health: async () => ({
       status: "ok",

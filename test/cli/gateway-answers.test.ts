@@ -155,7 +155,8 @@ describe("Retry-After", () => {
     await using endpoint = await FaultyEndpoint.open();
     endpoint.between.push({ answer: page(503, { "retry-after": "3600" }) });
     const begunMs = performance.now();
-    expect((await at(endpoint)("region list")).code).toBe(5);
+    const { code, err } = await at(endpoint)("region list");
+    expect([code, err]).toEqual([5, expect.stringContaining("and asks to wait 3600 s")]);
     expect(performance.now() - begunMs).toBeLessThan(900);
     expect(endpoint.between).toEqual([]);
   });
@@ -170,6 +171,33 @@ describe("what does not pass is said at once:", () => {
       1,
       expect.stringMatching(/200 with text\/html: is it a Fenceline endpoint\?/),
     ]);
+  });
+
+  test("JSON that is no answer to what was asked", async () => {
+    await using endpoint = await FaultyEndpoint.open();
+    await at(endpoint)("create x");
+    const tail = await endpoint.client().tail("x");
+    const wrong = ["{}", "[]", "null", "1", '"tail"', '{"ok":true}', '{"tail'];
+    for (const json of wrong) {
+      const other = () => page(200, { "content-type": "Application/JSON ; charset=utf-8" }, json);
+      for (const line of [
+        "create x",
+        "read x",
+        "logs",
+        "describe x",
+        "owner show x",
+        "region list",
+        "seal x",
+      ]) {
+        endpoint.between.push({ answer: other() });
+        const { code, out, err } = await at(endpoint)(line);
+        expect([json, line, code, out]).toEqual([json, line, 1, ""]);
+        expect(err).toContain("answered 200 with application/json: is it a Fenceline endpoint?");
+      }
+      endpoint.between.push({ answer: Response.json(tail) }, { answer: other() });
+      expect([json, (await at(endpoint)("append x", "a\n")).code]).toEqual([json, 6]);
+    }
+    expect(endpoint.bodies("x")).toEqual([]);
   });
 
   test.each([301, 302, 303, 307, 308])(

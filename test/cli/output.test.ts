@@ -134,17 +134,19 @@ test("a read waits for a slow reader, and asks for no more pages meanwhile", asy
   expect([asked, mostAhead]).toEqual([5, 1]);
 });
 
-describe("the process itself", () => {
+/** A line of bash in which fenceline is the command. */
+function shell(line: string) {
   const script = fileURLToPath(new URL("../../bin/fenceline.ts", import.meta.url));
   const root = fileURLToPath(new URL("../..", import.meta.url));
+  const command = `fenceline() { exec "${process.execPath}" --import tsx "${script}" "$@"; }; ${line}`;
+  const { status, stderr } = spawnSync("bash", ["-c", command], { cwd: root, encoding: "utf8" });
+  return { status, stderr };
+}
+
+describe("the process itself", () => {
   const place =
     "placement place --ensemble 15 --write-quorum 15 --ack-quorum 9 --min-regions 2 " +
     "--topology us-east-1:20,us-east-2:20,us-west-2:20 --json";
-  const shell = (line: string) => {
-    const script_ = `fenceline() { exec "${process.execPath}" --import tsx "${script}" "$@"; }; ${line}`;
-    const { status, stderr } = spawnSync("bash", ["-c", script_], { cwd: root, encoding: "utf8" });
-    return { status, stderr };
-  };
 
   test("on a full disk", () => {
     for (const line of ["--help", place]) {
@@ -169,6 +171,11 @@ describe("the process itself", () => {
 });
 
 describe("append looks at its input first", () => {
+  test("a folder is no standard input", () => {
+    const { status, stderr } = shell("fenceline append x < /tmp");
+    expect([status, stderr]).toEqual([2, expect.stringContaining("standard input cannot be read: EISDIR")]);
+  }, 60_000);
+
   async function inputs() {
     const scratch = await ScratchDirectory.make();
     const good = join(scratch.path, "good");

@@ -21,6 +21,19 @@ describe("read --timing", () => {
     );
   });
 
+  test("counts what it asked to find the place where it begins", async () => {
+    await using endpoint = await FaultyEndpoint.open();
+    const fenceline = at(endpoint);
+    await fenceline("create orders");
+    await fenceline("append orders", "one\ntwo\nthree");
+    const dlsn = "0000000000000001-0000000000000000-00001";
+    for (const start of ["--since 1970-01-01", "--last 2", `--dlsn ${dlsn}`]) {
+      const { err } = await fenceline(`read orders ${start} --timing`);
+      // A tail, the place, and a page.
+      expect([start, err]).toEqual([start, expect.stringMatching(/^3 answers in \d+ ms/)]);
+    }
+  });
+
   test("for programs as one JSON object", async () => {
     await using endpoint = await FaultyEndpoint.open();
     const fenceline = at(endpoint);

@@ -8,7 +8,7 @@ const client = new LogClient({
   endpoint: "http://region",
   send: async (url) => {
     sent.push(url);
-    return Response.json({});
+    return Response.json({ log: "any" });
   },
 });
 

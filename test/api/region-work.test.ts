@@ -1,0 +1,109 @@
+/** What a region works on at a time: the rest is refused or waits its turn, and health waits for none of it. */
+import { describe, expect, test } from "vitest";
+import { RegionWork, workLimits } from "../../lib/api/region-work.ts";
+import { apiUnderTest, problemIn } from "./api-under-test.ts";
+
+const { readsMax, readsWaitingMax, writesMax, smallBodyBytes, largeBodyBytesMax } = workLimits;
+const forEver = new AbortController().signal;
+
+/** So many times the same, and how to let all of them end. */
+function held<T>(count: number, begin: (work: () => Promise<void>) => Promise<T>) {
+  let end = () => {};
+  let begun = 0;
+  const until = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const work = () => {
+    begun += 1;
+    return until;
+  };
+  const all = Array.from({ length: count }, () => begin(work));
+  return { all, end, begun: () => begun };
+}
+
+describe("reads", () => {
+  test("so many are at work, so many wait, and the next is refused with Retry-After", async () => {
+    const work = new RegionWork();
+    const { send, undeclared } = apiUnderTest({}, [], work);
+    await send("PUT", "/v1/logs/orders");
+    const reads = held(readsMax + readsWaitingMax, (read) => work.read(forEver, read));
+    expect(reads.begun()).toBe(readsMax);
+    const refused = await send("GET", "/v1/logs/orders/records");
+    expect(refused.headers.get("retry-after")).toBe("1");
+    const problem = await problemIn(refused);
+    expect(problem).toMatchObject({
+      status: 429,
+      code: "over_capacity",
+      retryable: true,
+      side_effects: "none",
+    });
+    for (const path of ["/v1/health", "/v1/openapi.json"]) expect((await send("GET", path)).status).toBe(200);
+    reads.end();
+    await Promise.all(reads.all);
+    expect(reads.begun()).toBe(readsMax + readsWaitingMax);
+    expect((await send("GET", "/v1/logs/orders/records")).status).toBe(200);
+    expect(undeclared).toEqual([]);
+  });
+
+  test("one whose caller left while it waited is not begun, and its place is free", async () => {
+    const work = new RegionWork();
+    const atWork = held(readsMax, (read) => work.read(forEver, read));
+    const callers = new AbortController();
+    const waiting = held(readsWaitingMax, (read) => work.read(callers.signal, read));
+    await expect(work.read(forEver, async () => 1)).rejects.toThrow(/reads/);
+    callers.abort();
+    await expect(Promise.all(waiting.all)).rejects.toThrow(/nobody waits/);
+    const next = work.read(forEver, async () => "read");
+    atWork.end();
+    expect(await next).toBe("read");
+    expect(waiting.begun()).toBe(0);
+    await Promise.all(atWork.all);
+    // All places are free again.
+    const again = held(readsMax, (read) => work.read(forEver, read));
+    expect(again.begun()).toBe(readsMax);
+  });
+
+  test("one that fails gives its place back", async () => {
+    const work = new RegionWork();
+    for (let read = 0; read < readsMax * 2; read++) {
+      await expect(work.read(forEver, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+    }
+    expect(held(readsMax, (read) => work.read(forEver, read)).begun()).toBe(readsMax);
+  });
+});
+
+describe("appends and changes", () => {
+  test("beyond so many the next is refused", async () => {
+    const work = new RegionWork();
+    const writes = held(writesMax, (write) => work.write(10, write));
+    expect(writes.begun()).toBe(writesMax);
+    await expect(work.write(10, async () => {})).rejects.toMatchObject({ code: "over_capacity" });
+    writes.end();
+    await Promise.all(writes.all);
+    await work.write(10, async () => {});
+  });
+
+  test("large bodies are counted until the answer, stated or not, and small ones go on", async () => {
+    const work = new RegionWork();
+    const { send, undeclared } = apiUnderTest({}, [], work);
+    await send("PUT", "/v1/logs/orders");
+    const uploads = held(largeBodyBytesMax / smallBodyBytes / 2, (write) =>
+      work.write(2 * smallBodyBytes, write),
+    );
+    const append = (body: string, headers: Record<string, string>) => {
+      const given = { "content-type": "application/octet-stream", ...headers };
+      return send("POST", "/v1/logs/orders/records", { body, headers: given });
+    };
+    const large = "a".repeat(smallBodyBytes + 1);
+    const refused = [
+      await append(large, { "content-length": String(large.length) }),
+      await append("a", { "transfer-encoding": "chunked" }),
+    ];
+    for (const one of refused) expect((await problemIn(one)).code).toBe("over_capacity");
+    expect((await append("a", { "content-length": "1" })).status).toBe(200);
+    uploads.end();
+    await Promise.all(uploads.all);
+    expect((await append(large, { "content-length": String(large.length) })).status).toBe(200);
+    expect(undeclared).toEqual([]);
+  });
+});
