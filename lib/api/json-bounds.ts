@@ -81,10 +81,13 @@ function pointerOf(frames: readonly Frame[]): string {
 
 /** The index behind the quote that ends the string; that of the text's end if none does. */
 function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let before = end - 1;
-    while (text.charCodeAt(before) === BACKSLASH) before -= 1;
-    if ((end - before) % 2 === 1) return end + 1;
+  const quote = text.indexOf('"', start + 1);
+  // Most strings have no escaped quote, and are found fast.
+  if (quote !== -1 && text.charCodeAt(quote - 1) !== BACKSLASH) return quote + 1;
+  for (let at = start + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) return at + 1;
+    if (code === BACKSLASH) at += 1;
   }
   return text.length;
 }

@@ -80,6 +80,10 @@ export function optionsAnswer(c: ApiContext, methods: readonly string[]): Respon
     c.header("Access-Control-Allow-Methods", list);
     c.header("Access-Control-Allow-Headers", REQUEST_HEADERS);
     c.header("Access-Control-Max-Age", String(PREFLIGHT_KEPT_S));
+    // A page of the internet asks before it sends to a machine of its reader's.
+    if (c.req.header("access-control-request-private-network") === "true") {
+      c.header("Access-Control-Allow-Private-Network", "true");
+    }
   }
   return c.body(null, 204);
 }

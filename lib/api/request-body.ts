@@ -69,16 +69,21 @@ export async function readJson(request: Request, limitBytes: number, remedy: str
   throw invalidRequest([fault]);
 }
 
-/** A content coding is never undone: a small body could become one of any size. */
-function refuseCoding(request: Request): void {
-  const coding = (request.headers.get("content-encoding") ?? "").trim();
-  if (coding === "" || coding.toLowerCase() === "identity") return;
-  throw new ApiError(
-    "unsupported_media_type",
-    `Content-Encoding ${JSON.stringify(shortened(coding))} is not taken: send the body as it is.`,
-    { content_encoding: shortened(coding) },
-    { "accept-encoding": "identity" },
-  );
+/** Codings are never undone: a small body could become one of any size. Chunks are none. */
+function refuseCoding({ headers }: Request): void {
+  for (const [name, plain] of [
+    ["Content-Encoding", "identity"],
+    ["Transfer-Encoding", "chunked"],
+  ] as const) {
+    const coding = (headers.get(name) ?? plain).trim();
+    if (coding === "" || coding.toLowerCase() === plain) continue;
+    throw new ApiError(
+      "unsupported_media_type",
+      `${name} ${JSON.stringify(shortened(coding))} is not taken: send the body as it is.`,
+      { coding: shortened(coding) },
+      { "accept-encoding": "identity" },
+    );
+  }
 }
 
 /** Where the parser stopped, as far as its message says: in characters, from 0. */

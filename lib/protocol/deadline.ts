@@ -8,7 +8,6 @@
  * DL3 A deadline is made once, when its caller arrives, and handed down to every step. No step sends, fences
  *     or moves anything after it.
  */
-
 import type { Clock } from "./clock.ts";
 
 export type Clocks = Pick<Clock, "nowMs" | "monotonicMs">;
@@ -101,25 +100,11 @@ export class Deadline {
    * Settles as `question` does, which has no effect that matters: rejects as `check` does when the deadline
    * passes first, or when the answer comes to a process that was frozen meanwhile. What was asked may go on.
    */
-  ask<T>(question: () => Promise<T>): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      if (this.isOver) {
-        reject(this.#lateError());
-        return;
-      }
-      const timer = this.clock.startTimer(this.leftMs, () => reject(this.#lateError()));
-      started(question).then(
-        (answer) => {
-          timer.cancel();
-          if (this.isOver) reject(this.#lateError());
-          else resolve(answer);
-        },
-        (error) => {
-          timer.cancel();
-          reject(error);
-        },
-      );
-    });
+  async ask<T>(question: () => Promise<T>): Promise<T> {
+    this.check();
+    const answer = await settledBefore(this.clock, this.leftMs, () => this.#lateError(), question);
+    this.check();
+    return answer;
   }
 
   /** A nearer deadline for one step: over `ms` from now, or with this one if that comes first. */
@@ -133,7 +118,29 @@ export class Deadline {
   }
 }
 
-/** A question that throws at once rejects like one that fails later. */
-async function started<T>(question: () => Promise<T>): Promise<T> {
-  return await question();
+/** Settles as `call` does; rejects with `late` after `timeoutMs`, or as `cancelled` says. Leaves no timer. */
+export function settledBefore<T>(
+  clock: Clock,
+  timeoutMs: number,
+  late: () => Error,
+  call: () => Promise<T>,
+  cancelled: (reject: (error: Error) => void) => void = () => {},
+): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const timer = clock.startTimer(timeoutMs, () => reject(late()));
+    const fail = (error: unknown) => {
+      timer.cancel();
+      reject(error);
+    };
+    cancelled(fail);
+    started(call).then((value) => {
+      timer.cancel();
+      resolve(value);
+    }, fail);
+  });
+}
+
+/** A call that throws at once rejects like one that fails later. */
+async function started<T>(call: () => Promise<T>): Promise<T> {
+  return await call();
 }

@@ -35,35 +35,22 @@ export type SegmentNumber = Brand<number, "SegmentNumber">;
 /** Before the first entry of a ledger. */
 export const NO_ENTRY = -1 as EntryId;
 
-export function entryId(value: number): EntryId {
-  assert(Number.isSafeInteger(value) && value >= -1, `entry id must be an integer >= -1, got ${value}`);
-  return value as EntryId;
-}
+const integer =
+  <T extends number>(what: string, min: number) =>
+  (value: number): T => {
+    assert(Number.isSafeInteger(value) && value >= min, `${what} must be an integer >= ${min}, got ${value}`);
+    return value as T;
+  };
+
+export const entryId = integer<EntryId>("entry id", NO_ENTRY);
+export const ledgerId = integer<LedgerId>("ledger id", 0);
+export const seqNum = integer<SeqNum>("seq_num", 0);
+export const segmentNumber = integer<SegmentNumber>("segment number", 1);
 
 /** The entry after `id`. */
-export function nextEntry(id: EntryId): EntryId {
-  return entryId(id + 1);
-}
-
+export const nextEntry = (id: EntryId): EntryId => entryId(id + 1);
 /** The entry before `id`; the one before 0 is NO_ENTRY. */
-export function previousEntry(id: EntryId): EntryId {
-  return entryId(id - 1);
-}
-
-export function ledgerId(value: number): LedgerId {
-  assert(Number.isSafeInteger(value) && value >= 0, `ledger id must be an integer >= 0, got ${value}`);
-  return value as LedgerId;
-}
-
-export function seqNum(value: number): SeqNum {
-  assert(Number.isSafeInteger(value) && value >= 0, `seq_num must be an integer >= 0, got ${value}`);
-  return value as SeqNum;
-}
-
-export function segmentNumber(value: number): SegmentNumber {
-  assert(Number.isSafeInteger(value) && value >= 1, `segment number must be an integer >= 1, got ${value}`);
-  return value as SegmentNumber;
-}
+export const previousEntry = (id: EntryId): EntryId => entryId(id - 1);
 
 export const region = (value: string): Region => value as Region;
 export const bookieId = (value: string): BookieId => value as BookieId;

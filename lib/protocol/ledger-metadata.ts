@@ -56,24 +56,17 @@ export interface ClosedLedger extends LedgerBase {
   /** Payload bytes of the whole ledger. */
   readonly length: number;
 }
-export interface DeletedLedger extends LedgerBase {
+export interface DeletedLedger extends Omit<ClosedLedger, "state"> {
   readonly state: "DELETED";
-  readonly lastEntry: EntryId;
-  readonly length: number;
   /** Wall time in ms; the second sweep waits for the seal age from here (rule 15). */
   readonly deletedAtMs: number;
 }
 
 export type LedgerMetadata = OpenLedger | LedgerInRecovery | ClosedLedger | DeletedLedger;
 
-export function newLedger(fields: {
-  readonly ledgerId: LedgerId;
-  readonly replication: Replication;
-  readonly digest: LedgerDigest;
-  readonly ensemble: readonly BookieAddress[];
-  readonly origin?: LedgerOrigin;
-  readonly createdAtMs: number;
-}): OpenLedger {
+type NewLedger = Omit<OpenLedger, "kind" | "state" | "fragments" | "retired">;
+
+export function newLedger(fields: NewLedger & { readonly ensemble: Fragment["ensemble"] }): OpenLedger {
   const { ensemble, ...rest } = fields;
   checkReplication(fields.replication);
   assertMembers(ensemble, fields.replication);
@@ -122,11 +115,9 @@ export function lastFragment(ledger: LedgerMetadata): Fragment {
 
 /** The fragment that contains `entry`. */
 export function fragmentAt(ledger: LedgerMetadata, entry: EntryId): Fragment {
-  for (let index = ledger.fragments.length - 1; index >= 0; index--) {
-    const fragment = ledger.fragments[index];
-    if (fragment !== undefined && fragment.firstEntry <= entry) return fragment;
-  }
-  throw new RangeError(`no fragment contains entry ${entry}`);
+  const fragment = ledger.fragments.findLast((one) => one.firstEntry <= entry);
+  if (fragment === undefined) throw new RangeError(`no fragment contains entry ${entry}`);
+  return fragment;
 }
 
 /** OPEN -> IN_RECOVERY (rule 10). */

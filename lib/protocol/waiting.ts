@@ -1,11 +1,12 @@
 /** Waiting: bounded calls and pauses on the clock port, and signals. */
 import { aborted, type CallSignal } from "./call-abort.ts";
 import type { Clock } from "./clock.ts";
+import { settledBefore } from "./deadline.ts";
 import { unavailable } from "./errors.ts";
 import { limits } from "./limits.ts";
 import { type Random, randomBelow } from "./random.ts";
 
-/** Resolves after `delayMs`; rejects as soon as nobody waits any more, and leaves no timer behind then. */
+/** Resolves after `delayMs`; rejects as soon as it is cancelled, and leaves no timer behind then. */
 export function pause(clock: Clock, delayMs: number, signal?: CallSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {
@@ -22,7 +23,7 @@ export function pause(clock: Clock, delayMs: number, signal?: CallSignal): Promi
 
 /**
  * Settles as `call` does, or rejects as `unavailable` after `timeoutMs`; its effect may then still happen at
- * any later time. A late answer is dropped. `signal`: nobody waits any more. It rejects at once then, leaves
+ * any later time. A late answer is dropped. `signal`: the call was cancelled. It rejects at once then, leaves
  * no timer behind, and does not even begin if that is known beforehand.
  */
 export function withTimeout<T>(
@@ -32,34 +33,10 @@ export function withTimeout<T>(
   call: () => Promise<T>,
   signal?: CallSignal,
 ): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    if (signal?.aborted === true) {
-      reject(aborted(what));
-      return;
-    }
-    const timer = clock.startTimer(timeoutMs, () =>
-      reject(unavailable(`${what}: no answer in ${timeoutMs} ms`)),
-    );
-    signal?.onAbort(() => {
-      timer.cancel();
-      reject(aborted(what));
-    });
-    started(call).then(
-      (value) => {
-        timer.cancel();
-        resolve(value);
-      },
-      (error) => {
-        timer.cancel();
-        reject(error);
-      },
-    );
-  });
-}
-
-/** A call that throws at once rejects like one that fails later. */
-async function started<T>(call: () => Promise<T>): Promise<T> {
-  return await call();
+  if (signal?.aborted === true) return Promise.reject(aborted(what));
+  const late = () => unavailable(`${what}: no answer in ${timeoutMs} ms`);
+  const cancelled = (reject: (error: Error) => void) => signal?.onAbort(() => reject(aborted(what)));
+  return settledBefore(clock, timeoutMs, late, call, cancelled);
 }
 
 /**

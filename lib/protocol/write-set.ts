@@ -5,7 +5,7 @@
  * replacement takes the very position of the bookie it replaces.
  */
 import { assert, present } from "./assert.ts";
-import type { EntryId } from "./ids.ts";
+import type { BookieId, EntryId } from "./ids.ts";
 import type { BookieAddress } from "./place.ts";
 import type { Fragment, Replication } from "./replication.ts";
 
@@ -24,6 +24,11 @@ export function writeSet(entry: EntryId, fragment: Fragment, replication: Replic
 
 export function memberAt(fragment: Fragment, position: number): BookieAddress {
   return present(fragment.ensemble[position], `position ${position} is outside the ensemble`);
+}
+
+/** The positions of those bookies in the ensemble. */
+export function positionsOf({ ensemble }: Fragment, bookies: ReadonlySet<BookieId>): number[] {
+  return ensemble.flatMap((member, position) => (bookies.has(member.id) ? [position] : []));
 }
 
 /**

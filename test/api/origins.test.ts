@@ -116,6 +116,10 @@ describe("a page that is named", () => {
     expect(answer.headers.get("access-control-allow-origin")).toBe(PAGE);
     expect(answer.headers.get("access-control-allow-methods")).toBe("GET, HEAD, OPTIONS, POST");
     expect(answer.headers.get("access-control-allow-headers")).toMatch(/Content-Type, Idempotency-Key/);
+    expect(answer.headers.has("access-control-allow-private-network")).toBe(false);
+    const asking = { ...headers, "access-control-request-private-network": "true" };
+    const near = await send("OPTIONS", RECORDS, { headers: asking });
+    expect(near.headers.get("access-control-allow-private-network")).toBe("true");
   });
 
   test("is no other origin that looks like it", async () => {

@@ -17,6 +17,8 @@ const VERSION = "4.32.5";
 const REQUESTS_DEFAULT = 1_500;
 /** Operations that chains must reach. */
 const OPERATIONS_MIN = 15;
+/** Runs of chains alone, which end when they will, until they have reached that many. */
+const CHAINS_MAX = 20;
 /** Examples of one operation in one run; a run has its boundary values besides. */
 const EXAMPLES = 30;
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -59,15 +61,17 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
-async function schemathesis(url: string, scratch: string, seed: number): Promise<Report> {
+async function schemathesis(url: string, scratch: string, seed: number, phases: string): Promise<Report> {
   const report = join(scratch, "report.json");
   const args = [
-    ...["--config-file", "test/fuzz/schemathesis.toml", "run", `${url}/v1/openapi.json`],
-    ...["--checks", "all", "--max-examples", String(EXAMPLES), "--seed", String(seed)],
+    ...["--config-file", join(root, "test/fuzz/schemathesis.toml"), "run", `${url}/v1/openapi.json`],
+    ...["--checks", "all", "--max-examples", String(EXAMPLES), "--seed", String(seed), "--phases", phases],
     ...["--report", "json", "--report-json-path", report],
   ];
-  const env = { ...process.env, FUZZ_STEPS: join(scratch, "steps"), NO_COLOR: "1" };
-  const child = spawn(command, args, { cwd: root, env, stdio: ["ignore", "pipe", "inherit"] });
+  const hooks = join(root, "test/fuzz/hooks.py");
+  const env = { ...process.env, SCHEMATHESIS_HOOKS: hooks, FUZZ_STEPS: join(scratch, "steps") };
+  // Where it leaves what it remembers.
+  const child = spawn(command, args, { cwd: scratch, env, stdio: ["ignore", "pipe", "inherit"] });
   let told = "";
   for await (const chunk of child.stdout) told += chunk;
   const read = (await readFile(report, "utf8").catch(() => "")) || "{}";
@@ -101,13 +105,18 @@ async function main(): Promise<void> {
   });
   const url = cloud.regions()[0]?.url ?? "";
   let [requests, failures, seed] = [0, 0, Number(values.seed ?? 1)];
-  for (; requests < wanted && failures === 0; seed++) {
-    const report = await schemathesis(url, scratch.path, seed);
+  let reached: readonly string[] = [];
+  for (let chainsOnly = 0; failures === 0 && chainsOnly < CHAINS_MAX; seed++) {
+    const isEnough = requests >= wanted;
+    if (isEnough && reached.length >= OPERATIONS_MIN) break;
+    chainsOnly += isEnough ? 1 : 0;
+    const phases = isEnough ? "stateful" : "examples,coverage,fuzzing,stateful";
+    const report = await schemathesis(url, scratch.path, seed, phases);
     requests += report.test_cases.generated;
     failures += report.exit_code === 0 ? 0 : Math.max(1, report.test_cases.unique_failures);
+    reached = await operationsInChains(scratch.path);
     say(`seed ${seed}: ${report.test_cases.generated} requests, ${failures} failures`);
   }
-  const reached = await operationsInChains(scratch.path);
   say(`${requests} requests; ${reached.length} operations in chains: ${reached.join(", ")}`);
   for (const line of new Set(defects)) say(line);
   const passed = failures === 0 && defects.length === 0 && reached.length >= OPERATIONS_MIN;

@@ -137,6 +137,21 @@ describe("a region's port", () => {
     expect(problem.detail).toMatch(/Idempotency-Key has 1 to 64 .* no spaces, got "a key"/);
   });
 
+  test.each(["Transfer-Encoding: gzip, chunked", "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked"])(
+    "refuses a body in %j, whose bytes would be stored as they come",
+    async (coding) => {
+      await using running = await RunningCloud.start();
+      const url = running.url("us-east-1");
+      await fetch(`${url}/v1/logs/orders`, { method: "PUT" });
+      const head = "POST /v1/logs/orders/records HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
+      const body = "Content-Type: text/plain\r\n\r\n1\r\nx\r\n0\r\n\r\n";
+      const { status, problem } = await exchange(url, `${head}${coding}\r\n${body}`);
+      expect(status).toBe(415);
+      expect(problem).toMatchObject({ code: "unsupported_media_type", coding: "gzip, chunked" });
+      expect((await running.client("us-east-1").tail("orders")).tail).toBe(0);
+    },
+  );
+
   test("refuses an expectation that it does not know with a problem document, and goes on serving", async () => {
     await using running = await RunningCloud.start();
     const url = running.url("us-east-1");

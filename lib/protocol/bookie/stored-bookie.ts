@@ -22,6 +22,7 @@ import type {
   ReadAnswer,
   RecoveryAddAnswer,
   RecoveryReadAnswer,
+  SealAnswer,
   SealedEntry,
   SlotAnswers,
   StoreKey,
@@ -53,17 +54,13 @@ export async function setUpStorage(store: EntryStore, storage: string): Promise<
 
 export class StoredBookie implements Bookie {
   readonly id: BookieId;
-  readonly #storage: string;
   readonly #store: EntryStore;
-  readonly #clock: Clock;
   /** When the identity was last checked and found good; trusted by tail reads only. */
   #identityChecked: Age | undefined;
 
-  constructor(fields: StoredBookieFields) {
+  constructor(private readonly fields: StoredBookieFields) {
     this.id = fields.id;
-    this.#storage = fields.storage;
     this.#store = fields.store;
-    this.#clock = fields.clock;
   }
 
   async add(entry: SealedEntry): Promise<AddAnswer> {
@@ -161,7 +158,7 @@ export class StoredBookie implements Bookie {
     return { kind: "ok" };
   }
 
-  async seal(ledgerId: LedgerId, entryId: EntryId): Promise<{ kind: "sealed" } | { kind: "occupied" }> {
+  async seal(ledgerId: LedgerId, entryId: EntryId): Promise<SealAnswer> {
     const slot = slotKey(ledgerId, entryId);
     const put = await this.#store.putIfAbsent(slot, TOMBSTONE);
     const sealed = put === "stored" || (await this.#occupant(slot)).kind === "tombstone";
@@ -183,11 +180,8 @@ export class StoredBookie implements Bookie {
   async #deleteKeys(ledgerId: LedgerId, chosen: (key: StoreKey) => boolean): Promise<void> {
     let after: string | undefined;
     do {
-      const page = await this.#store.list({
-        ledgerId,
-        limit: 1_000,
-        ...(after === undefined ? {} : { after }),
-      });
+      const from = after === undefined ? {} : { after };
+      const page = await this.#store.list({ ledgerId, limit: 1_000, ...from });
       await Promise.all(page.keys.filter(chosen).map((key) => this.#store.delete(key)));
       after = page.next;
     } while (after !== undefined);
@@ -209,11 +203,11 @@ export class StoredBookie implements Bookie {
 
   /** Rejects unless the storage is the one that this bookie's id names: otherwise no answer counts (SK4). */
   async #checkIdentity(): Promise<void> {
-    const checked = new Age(this.#clock);
+    const checked = new Age(this.fields.clock);
     const marker = await this.#store.get({ kind: "incarnation" });
-    if (marker?.kind !== "incarnation" || marker.storage !== this.#storage) {
+    if (marker?.kind !== "incarnation" || marker.storage !== this.fields.storage) {
       throw unavailable(
-        `${this.id}: its storage is marked ${JSON.stringify(marker)}, expected ${this.#storage}`,
+        `${this.id}: its storage is marked ${JSON.stringify(marker)}, expected ${this.fields.storage}`,
       );
     }
     this.#identityChecked = checked;

@@ -1,5 +1,6 @@
 /**
- * Collection of a DELETED ledger in two sweeps (rule 15). May run twice, and in several processes at once.
+ * The end of a ledger: CLOSED -> DELETED, the abandonment of one that was never written to (rules 15, 27),
+ * and the collection of a DELETED one in two sweeps. May run twice, and in several processes at once.
  *
  * CL1 Only metadata that says DELETED, read consistently, authorises any deletion; a missing item never does.
  * CL2 The first sweep deletes entries up to the end. Fences, the seal and everything behind the end stay, so
@@ -13,7 +14,7 @@
  */
 import type { BookieId, LedgerId } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
-import type { DeletedLedger } from "../ledger-metadata.ts";
+import { type DeletedLedger, deleteLedger } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import type { Bookie } from "../ports.ts";
@@ -21,7 +22,30 @@ import { removeItem } from "../update-item.ts";
 import { callBookie } from "./call-bookie.ts";
 import { type SealSlot, sealEnd } from "./close-ledger.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
-import { readLedger } from "./stored-ledger.ts";
+import { recoverLedger } from "./recover-ledger.ts";
+import { readLedger, updateLedger } from "./stored-ledger.ts";
+
+/**
+ * Marks a CLOSED ledger as DELETED. Undefined: there is no such ledger, or it is not closed yet. From here on
+ * its entries may be collected; its fences and seal stay for the seal age.
+ */
+export async function markDeleted(ports: LedgerPorts, id: LedgerId): Promise<DeletedLedger | undefined> {
+  const { stored } = await updateLedger(ports, id, (item) =>
+    item?.state === "CLOSED" ? deleteLedger(item, ports.clock.nowMs()) : undefined,
+  );
+  return stored?.item.state === "DELETED" ? stored.item : undefined;
+}
+
+/**
+ * Rule 27, only for a process that sent nothing to this ledger and never will: closes it with its seal, then
+ * marks it DELETED. Recovery does both halves of the close, and finds the truth should somebody have written
+ * after all: a ledger that turns out not to be empty is closed and kept.
+ */
+export async function abandonLedger(ports: LedgerPorts, id: LedgerId, reason: string): Promise<void> {
+  ports.trace.emit({ event: "ledger-abandoned", ledgerId: id, reason });
+  const recovered = await recoverLedger(ports, id);
+  if (recovered?.state === "CLOSED" && recovered.lastEntry < 0) await markDeleted(ports, id);
+}
 
 export type SweepAnswer =
   | { readonly kind: "swept" }

@@ -15,7 +15,7 @@
 import { Age } from "../deadline.ts";
 import { type BookieVerdict, type FencelineError, insufficientRegions, notReady } from "../errors.ts";
 import { type EntryId, type LedgerId, NO_ENTRY, nextEntry, previousEntry } from "../ids.ts";
-import { isSameVersion, ledgerKey } from "../items.ts";
+import { isSameVersion } from "../items.ts";
 import { fragmentAt, type LedgerMetadata, type OpenLedger } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { SealedEntry, Versioned } from "../ports.ts";
@@ -23,10 +23,9 @@ import { GatheredReads } from "../reads/gathered-reads.ts";
 import type { ReadCounters } from "../reads/read-counters.ts";
 import { writeSet } from "../write-set.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
-import { isFresh } from "./metadata-age.ts";
 import { readAnyCopy } from "./read-any-copy.ts";
-import { highestConfirmed, nearestConfirmed } from "./read-confirmed.ts";
-import { readTailSlot } from "./read-tail-slot.ts";
+import { highestConfirmed, nearestConfirmed, readTailSlot } from "./read-tail.ts";
+import { isFresh, readLedger } from "./stored-ledger.ts";
 
 export type ReadConsistency = "strong" | "local";
 
@@ -48,6 +47,13 @@ type Step = LedgerRead | { readonly kind: "again" };
 interface Known extends Versioned<LedgerMetadata> {
   /** Wall time in ms from before the consistent read began. */
   readonly readAt: Age;
+}
+
+/** One read: what is asked for, and where it counts what it cost. */
+interface Asked {
+  readonly entry: EntryId;
+  readonly consistency: ReadConsistency;
+  readonly cost: ReadCounters | undefined;
 }
 
 export class LedgerReader {
@@ -86,88 +92,60 @@ export class LedgerReader {
     return await this.#pollConfirmed(item, cost);
   }
 
-  /** `cost` is told what the read cost. */
+  /** Counts in `cost` what the read cost. */
   async read(entry: EntryId, consistency: ReadConsistency, cost?: ReadCounters): Promise<LedgerRead> {
     for (let round = 0; round < limits.tailRoundsMax; round++) {
       const known = await this.#metadata();
-      const step = await this.#step(known, entry, consistency, cost);
+      if (known === undefined) return { kind: "missing" };
+      const step = await this.#step(known, { entry, consistency, cost });
       if (step.kind !== "again" && this.#mayAnswerFrom(known)) return step;
     }
     const message = `ledger ${this.ledgerId}: metadata changed ${limits.tailRoundsMax} times meanwhile`;
     return { kind: "undecided", error: notReady(message) };
   }
 
-  async #step(
-    known: Versioned<LedgerMetadata> | undefined,
-    entry: EntryId,
-    consistency: ReadConsistency,
-    cost: ReadCounters | undefined,
-  ): Promise<Step> {
-    if (known === undefined) return { kind: "missing" };
-    const item = known.item;
+  async #step(known: Known, asked: Asked): Promise<Step> {
+    const { item } = known;
     switch (item.state) {
       case "DELETED":
         return { kind: "deleted" };
       case "CLOSED":
-        if (entry > item.lastEntry) return { kind: "beyond-end", lastEntry: item.lastEntry };
-        return await this.#readConfirmed(known, entry, cost);
+        if (asked.entry > item.lastEntry) return { kind: "beyond-end", lastEntry: item.lastEntry };
+        return await this.#readConfirmed(known, asked);
       case "OPEN":
       case "IN_RECOVERY":
-        if (entry <= this.#confirmed) return await this.#readConfirmed(known, entry, cost);
-        if (consistency === "local") return await this.#readLocalTail(known, entry, cost);
-        return await this.#readStrongTail(known, entry, cost);
+        if (asked.entry <= this.#confirmed) return await this.#readConfirmed(known, asked);
+        if (asked.consistency === "strong") return await this.#readStrongTail(known, asked);
+        await this.#pollConfirmed(item, asked.cost);
+        if (asked.entry > this.#confirmed) return { kind: "unknown-tail" };
+        return await this.#readConfirmed(known, asked);
     }
   }
 
   /** Any genuine copy of an entry that is certainly part of the ledger. */
-  async #readConfirmed(
-    known: Versioned<LedgerMetadata>,
-    entry: EntryId,
-    cost: ReadCounters | undefined,
-  ): Promise<Step> {
+  async #readConfirmed(known: Known, { entry, cost }: Asked): Promise<Step> {
     const set = writeSet(entry, fragmentAt(known.item, entry), known.item.replication);
     const copy = await readAnyCopy(this.ports, known.item, entry, set, { hedges: this.#hedges, cost });
     if (copy.kind === "entry") return copy;
     // The copies may have moved since this metadata was read (H75).
-    if (await this.#changedSince(known)) return { kind: "again" };
-    const what = `ledger ${this.ledgerId}: no copy of entry ${entry} could be read`;
-    return { kind: "undecided", error: insufficientRegions(what, copy.verdicts, "none") };
-  }
-
-  async #readLocalTail(
-    known: Versioned<LedgerMetadata>,
-    entry: EntryId,
-    cost: ReadCounters | undefined,
-  ): Promise<Step> {
-    await this.#pollConfirmed(known.item, cost);
-    return entry <= this.#confirmed
-      ? await this.#readConfirmed(known, entry, cost)
-      : { kind: "unknown-tail" };
+    return await this.#undecided(known, `no copy of entry ${entry} could be read`, copy.verdicts);
   }
 
   /** T2 builds on the entry before, so every entry from the last confirmed one on is read in its turn. */
-  async #readStrongTail(
-    known: Versioned<LedgerMetadata>,
-    entry: EntryId,
-    cost: ReadCounters | undefined,
-  ): Promise<Step> {
-    if (previousEntry(entry) > this.#confirmed) {
-      await this.#pollConfirmed(known.item, cost);
-      if (entry <= this.#confirmed) return { kind: "again" };
+  async #readStrongTail(known: Known, asked: Asked): Promise<Step> {
+    if (previousEntry(asked.entry) > this.#confirmed) {
+      await this.#pollConfirmed(known.item, asked.cost);
+      if (asked.entry <= this.#confirmed) return { kind: "again" };
     }
     while (true) {
-      const next = nextEntry(this.#confirmed);
-      if (next > entry) return { kind: "again" };
-      const step = await this.#readTailSlot(known, next, cost);
-      if (step.kind !== "entry" || next === entry) return step;
+      const entry = nextEntry(this.#confirmed);
+      if (entry > asked.entry) return { kind: "again" };
+      const step = await this.#readTailSlot(known, { ...asked, entry });
+      if (step.kind !== "entry" || entry === asked.entry) return step;
     }
   }
 
-  async #readTailSlot(
-    known: Versioned<LedgerMetadata>,
-    entry: EntryId,
-    cost: ReadCounters | undefined,
-  ): Promise<Step> {
+  async #readTailSlot(known: Known, { entry, cost }: Asked): Promise<Step> {
     const slot = await readTailSlot(this.ports, known.item, entry, cost);
     switch (slot.kind) {
       case "on-ack-set": // T2
@@ -178,14 +156,19 @@ export class LedgerReader {
       case "undecided":
         this.#confirm(await highestConfirmed(this.ports, known.item, cost)); // T1
         if (entry <= this.#confirmed) return { kind: "again" };
-        return await this.#undecidedTail(known, entry, slot.verdicts);
+        break;
       case "ask-metadata":
-        return await this.#undecidedTail(known, entry, slot.verdicts);
+        break;
     }
+    return await this.#undecided(
+      known,
+      `whether entry ${entry} was acknowledged cannot be told`,
+      slot.verdicts,
+    );
   }
 
   /** LR2: the consistent read that has to follow the last slot answer. */
-  async #provenTail(known: Versioned<LedgerMetadata>): Promise<Step> {
+  async #provenTail(known: Known): Promise<Step> {
     const now = await this.#refresh();
     if (now === undefined || !isSameVersion(now.version, known.version)) return { kind: "again" };
     if (now.item.state === "OPEN") return { kind: "nothing-yet", ledger: { ...now, item: now.item } };
@@ -193,14 +176,12 @@ export class LedgerReader {
     return { kind: "undecided", error: notReady(message) };
   }
 
-  async #undecidedTail(
-    known: Versioned<LedgerMetadata>,
-    entry: EntryId,
-    verdicts: readonly BookieVerdict[],
-  ): Promise<Step> {
-    if (await this.#changedSince(known)) return { kind: "again" };
-    const what = `ledger ${this.ledgerId}: whether entry ${entry} was acknowledged cannot be told`;
-    return { kind: "undecided", error: insufficientRegions(what, verdicts, "none") };
+  /** Newer metadata may decide what the bookies did not. */
+  async #undecided(known: Known, what: string, verdicts: readonly BookieVerdict[]): Promise<Step> {
+    const now = await this.#refresh();
+    if (now === undefined || !isSameVersion(now.version, known.version)) return { kind: "again" };
+    const error = insufficientRegions(`ledger ${this.ledgerId}: ${what}`, verdicts, "none");
+    return { kind: "undecided", error };
   }
 
   /** One bookie, the next one each time: a lower bound. */
@@ -211,11 +192,6 @@ export class LedgerReader {
 
   #confirm(entry: EntryId): void {
     if (entry > this.#confirmed) this.#confirmed = entry;
-  }
-
-  async #changedSince(known: Versioned<LedgerMetadata>): Promise<boolean> {
-    const now = await this.#refresh();
-    return now === undefined || !isSameVersion(now.version, known.version);
   }
 
   /** Metadata of any age, but not so old that nothing may be answered from it (LR4). */
@@ -231,8 +207,8 @@ export class LedgerReader {
 
   async #refresh(): Promise<Known | undefined> {
     const readAt = new Age(this.ports.clock);
-    const read = await this.ports.metadata.get(ledgerKey(this.ledgerId), "consistent");
-    this.#known = read?.item.kind === "ledger" ? { ...read, item: read.item, readAt } : undefined;
+    const read = await readLedger(this.ports, this.ledgerId);
+    this.#known = read === undefined ? undefined : { ...read, readAt };
     return this.#known;
   }
 }

@@ -12,17 +12,25 @@
  */
 import { assert } from "../assert.ts";
 import { Age } from "../deadline.ts";
-import type { FencelineError } from "../errors.ts";
-import { type BookieId, type EntryId, nextEntry, type Tenure } from "../ids.ts";
+import { type BookieWord, FencelineError, insufficientRegions, verdictOf } from "../errors.ts";
+import {
+  type BookieId,
+  type EntryId,
+  type LedgerId,
+  NO_ENTRY,
+  newTenure,
+  nextEntry,
+  type Tenure,
+} from "../ids.ts";
 import { type ClosedLedger, lastFragment, type OpenLedger } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { Versioned } from "../ports.ts";
+import type { Random } from "../random.ts";
 import type { Fragment } from "../replication.ts";
-import { memberAt, writeSetPositions } from "../write-set.ts";
+import { memberAt, positionsOf, writeSetPositions } from "../write-set.ts";
 import { changeEnsemble } from "./change-ensemble.ts";
 import { closeCleanly } from "./close-ledger.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
-import { isFresh } from "./metadata-age.ts";
 import {
   type AddedEntry,
   ackedRegions,
@@ -32,10 +40,25 @@ import {
   sealAdd,
   sendAdd,
 } from "./pending-adds.ts";
-import { freshStart, suspectPositions, type WriterStart } from "./writer-start.ts";
-import { beingClosed, fenced, metadataSilent, notSent, outOfBookies, seenOpen } from "./writer-stops.ts";
+import { isFresh, readLedger } from "./stored-ledger.ts";
 
 type Phase = "open" | "changing-ensemble" | "checking-metadata" | "stopped";
+
+/** How a writer's tenure of an open ledger begins: with a fresh ledger, or where another holder left it. */
+export interface WriterStart {
+  /** Never given to two writers of one ledger (rule 20). */
+  readonly tenure: Tenure;
+  /** The writer goes on behind it (rule 19). NO_ENTRY: nobody has added to the ledger. */
+  readonly lastAddConfirmed: EntryId;
+  /** Payload bytes of the entries up to there. */
+  readonly length: number;
+  /** Bookies that failed the holder before: the ensemble changes before anything is sent. */
+  readonly suspects: readonly BookieId[];
+}
+
+export function freshStart(random: Random, tenure: Tenure = newTenure(random)): WriterStart {
+  return { tenure, lastAddConfirmed: NO_ENTRY, length: 0, suspects: [] };
+}
 
 export class LedgerWriter {
   readonly tenure: Tenure;
@@ -66,7 +89,7 @@ export class LedgerWriter {
     this.#lastAddConfirmed = start.lastAddConfirmed;
     this.#lastAddPushed = start.lastAddConfirmed;
     this.#length = start.length;
-    const failed = suspectPositions(this.#fragment(), start.suspects);
+    const failed = positionsOf(this.#fragment(), new Set(start.suspects));
     if (failed.length > 0) void this.#changeEnsemble(failed);
   }
 
@@ -176,16 +199,17 @@ export class LedgerWriter {
   /** Delivers what is complete, changes the ensemble if something is blocked, sends what was held. */
   #advance(): void {
     this.#acknowledge();
-    this.#pending.noteMissingRegions(this.#fragment(), this.#ledger.item, this.#ports.trace);
-    if (this.#phase === "open" && this.#blocked() !== undefined) void this.#changeEnsemble();
+    this.#pending.noteMissingRegions(this.#ledger.item, this.#ports.trace);
+    if (this.#phase === "open" && this.#pending.blocked(this.#ledger.item) !== undefined)
+      void this.#changeEnsemble();
     this.#sendHeld();
     this.#pending.wakeIfIdle();
   }
 
   #acknowledge(): void {
-    const { ledgerId, replication } = this.#ledger.item;
+    const { ledgerId } = this.#ledger.item;
     while (this.#phase === "open") {
-      const head = this.#pending.completeHead(this.#fragment(), replication);
+      const head = this.#pending.completeHead(this.#ledger.item);
       if (head === undefined) return;
       if (!isFresh(this.#readAt)) return void this.#checkMetadata();
       const entryId = head.entry.header.entryId;
@@ -224,7 +248,7 @@ export class LedgerWriter {
   #refused(reason: string): void {
     const { ledgerId } = this.#ledger.item;
     this.#ports.trace.emit({ event: "ensemble-change-refused", ledgerId, reason });
-    const blocked = this.#blocked();
+    const blocked = this.#pending.blocked(this.#ledger.item);
     this.#phase = "open";
     if (blocked === undefined) this.#advance();
     else this.#stop(outOfBookies(this.#ledger.item, blocked, reason));
@@ -254,12 +278,55 @@ export class LedgerWriter {
     this.#pending.wakeIfIdle();
   }
 
-  /** An add that can no longer be acknowledged on this ensemble. */
-  #blocked(): PendingAdd | undefined {
-    return this.#pending.blocked(this.#fragment(), this.#ledger.item.replication);
-  }
-
   #fragment(): Fragment {
     return lastFragment(this.#ledger.item);
   }
+}
+
+// Why a writer stopped, said to its callers (rule 8): what was sent may have been recorded, and recovery will
+// decide; what no bookie has seen was not.
+
+function fenced(ledgerId: LedgerId, reason: string): FencelineError {
+  const message = `ledger ${ledgerId}: ${reason}; recovery decides what was recorded`;
+  return new FencelineError("fenced", { message });
+}
+
+function beingClosed(ledgerId: LedgerId): FencelineError {
+  const message = `ledger ${ledgerId} is being closed by its writer`;
+  return new FencelineError("not_ready", { message, sideEffects: "none" });
+}
+
+function metadataSilent(ledgerId: LedgerId, what: string, cause: unknown): FencelineError {
+  return new FencelineError("unavailable", { message: `ledger ${ledgerId}: ${what}`, cause });
+}
+
+/** Reads the metadata again. From before the read began if the ledger is open, else why the writer stops. */
+async function seenOpen(ports: LedgerPorts, ledgerId: LedgerId): Promise<Age | FencelineError> {
+  const readAt = new Age(ports.clock);
+  try {
+    const state = (await readLedger(ports, ledgerId))?.item.state ?? "missing";
+    return state === "OPEN" ? readAt : fenced(ledgerId, `the ledger is ${state}`);
+  } catch (error) {
+    return metadataSilent(ledgerId, "its metadata could not be read again", error);
+  }
+}
+
+/** Too few bookies can be had for `add`; says who answered what. */
+function outOfBookies(ledger: OpenLedger, add: PendingAdd, reason: string): FencelineError {
+  const fragment = lastFragment(ledger);
+  const positions = writeSetPositions(add.entry.header.entryId, ledger.replication);
+  const verdicts = positions.map((position) => {
+    const reason = add.failed.get(position) ?? "no answer yet";
+    const word: BookieWord = add.acked.has(position)
+      ? { kind: "answered", said: "stored it" }
+      : { kind: "unknown", reason };
+    return verdictOf(memberAt(fragment, position), word);
+  });
+  return insufficientRegions(`ledger ${ledger.ledgerId}: ${reason}`, verdicts, "possible");
+}
+
+/** The same reason for an add that no bookie has seen. */
+function notSent(reason: FencelineError): FencelineError {
+  const { message, details, retryable } = reason;
+  return new FencelineError(reason.code, { message, details, retryable, sideEffects: "none", cause: reason });
 }

@@ -8,11 +8,12 @@
 import { assert } from "../assert.ts";
 import { sealEntry } from "../entry.ts";
 import { type EntryId, nextEntry, type Region } from "../ids.ts";
-import type { OpenLedger } from "../ledger-metadata.ts";
+import { lastFragment, type OpenLedger } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import type { EntryHeader, SealedEntry, Trace } from "../ports.ts";
 import type { Fragment, Replication } from "../replication.ts";
+import { Signal } from "../waiting.ts";
 import { isAckSet, memberAt, waitsForRegions, writeSetPositions } from "../write-set.ts";
 import { callBookie } from "./call-bookie.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
@@ -23,21 +24,23 @@ export interface AddedEntry {
   readonly regions: readonly Region[];
 }
 
-export interface PendingAdd {
+/** Where the outcome of an add goes. */
+interface Caller {
+  readonly resolve: (added: AddedEntry) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface PendingAdd extends Caller {
   readonly entry: SealedEntry;
   /** Ensemble positions that answered OK. */
   readonly acked: Set<number>;
   /** Ensemble positions whose outcome is unknown, and what was last heard of them. */
   readonly failed: Map<number, string>;
-  readonly resolve: (added: AddedEntry) => void;
-  readonly reject: (error: unknown) => void;
 }
 
 /** An add that was not sent yet. */
-export interface HeldAdd {
+export interface HeldAdd extends Caller {
   readonly payload: Uint8Array;
-  readonly resolve: (added: AddedEntry) => void;
-  readonly reject: (error: unknown) => void;
 }
 
 export class PendingAdds {
@@ -46,7 +49,7 @@ export class PendingAdds {
   readonly #waitedForRegions = new WeakSet<PendingAdd>();
   #regionWaits = 0;
   #held: HeldAdd[] = [];
-  #whenIdle: (() => void)[] = [];
+  readonly #idle = new Signal();
 
   /** Nothing was sent or waits. */
   get isIdle(): boolean {
@@ -60,11 +63,11 @@ export class PendingAdds {
 
   /** Resolves when it may be idle. */
   idle(): Promise<void> {
-    return new Promise((resolve) => this.#whenIdle.push(resolve));
+    return this.#idle.wait();
   }
 
   wakeIfIdle(): void {
-    if (this.isIdle) for (const wake of this.#whenIdle.splice(0)) wake();
+    if (this.isIdle) this.#idle.wake();
   }
 
   hold(add: HeldAdd): void {
@@ -100,19 +103,21 @@ export class PendingAdds {
     this.#bytes += add.entry.payload.length;
   }
 
-  /** The head, if an ACK set of the fragment's bookies holds it (rule 5). */
-  completeHead(fragment: Fragment, replication: Replication): PendingAdd | undefined {
+  /** The head, if an ACK set of the last fragment's bookies holds it (rule 5). */
+  completeHead(ledger: OpenLedger): PendingAdd | undefined {
     const head = this.#queue[0];
     if (head === undefined) return undefined;
-    return isAckSet(holdersOf(head, fragment), replication) ? head : undefined;
+    return isAckSet(holdersOf(head, lastFragment(ledger)), ledger.replication) ? head : undefined;
   }
 
   /**
-   * Tells of adds that an ack quorum holds and no ACK set, for want of regions: of each once, with how many
+   * Traces adds that an ack quorum holds and no ACK set, for want of regions: each once, with how many
    * there were. Placement sees to it that there is none.
    */
-  noteMissingRegions(fragment: Fragment, { ledgerId, replication }: OpenLedger, trace: Trace): void {
+  noteMissingRegions(ledger: OpenLedger, trace: Trace): void {
+    const { ledgerId, replication } = ledger;
     if (replication.minRegions <= 1) return;
+    const fragment = lastFragment(ledger);
     for (const add of this.#queue) {
       if (add.acked.size < replication.ackQuorum || this.#waitedForRegions.has(add)) continue;
       if (!waitsForRegions(holdersOf(add, fragment), replication)) continue;
@@ -128,15 +133,14 @@ export class PendingAdds {
    * An add for which failures leave no ACK set within reach: then, and only then, the ensemble changes (rule
    * 6).
    */
-  blocked(fragment: Fragment, replication: Replication): PendingAdd | undefined {
+  blocked(ledger: OpenLedger): PendingAdd | undefined {
+    const { replication } = ledger;
+    const fragment = lastFragment(ledger);
     return this.#queue.find((add) => {
       if (add.failed.size === 0 && add.acked.size < replication.writeQuorum) return false;
       const positions = writeSetPositions(add.entry.header.entryId, replication);
       const open = positions.filter((position) => !add.failed.has(position));
-      return !isAckSet(
-        open.map((position) => memberAt(fragment, position)),
-        replication,
-      );
+      return !isAckSet(membersAt(open, fragment), replication);
     });
   }
 
@@ -184,7 +188,11 @@ export function ackedRegions(add: PendingAdd, fragment: Fragment): Region[] {
 }
 
 function holdersOf(add: PendingAdd, fragment: Fragment): BookieAddress[] {
-  return [...add.acked].map((position) => memberAt(fragment, position));
+  return membersAt([...add.acked], fragment);
+}
+
+function membersAt(positions: readonly number[], fragment: Fragment): BookieAddress[] {
+  return positions.map((position) => memberAt(fragment, position));
 }
 
 /** Seals the entry; from here on its place and its bytes never change (LGW1). */

@@ -12,8 +12,7 @@ import type { BookieAddress } from "../place.ts";
 import type { ReadAnswer, SealedEntry } from "../ports.ts";
 import type { GatheredReads } from "../reads/gathered-reads.ts";
 import type { ReadCounters } from "../reads/read-counters.ts";
-import type { Judgement } from "../reads/speculative-read.ts";
-import { speculativeRead } from "../reads/speculative-read.ts";
+import { type Judgement, speculativeRead } from "../reads/speculative-read.ts";
 import { callOnce } from "./call-bookie.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 

@@ -26,14 +26,13 @@ import {
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import type { RecoveryReadAnswer, SealedEntry } from "../ports.ts";
-import type { Part } from "../reads/speculative-read.ts";
-import { quorumRead } from "../reads/speculative-read.ts";
+import { type Part, quorumRead } from "../reads/speculative-read.ts";
 import type { Replication } from "../replication.ts";
 import { coversEveryWriteSet, provesAbsence, writeSet } from "../write-set.ts";
 import { CALL_MS_MAX, callBookie } from "./call-bookie.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { judgeSlot, readAnyCopy } from "./read-any-copy.ts";
-import { confirmedBy } from "./read-confirmed.ts";
+import { confirmedBy } from "./read-tail.ts";
 import { readLedger, updateLedger } from "./stored-ledger.ts";
 import { WriteBack } from "./write-back.ts";
 
@@ -127,28 +126,25 @@ async function recoverTail(
     const reads = window.map((entry) => recoveryRead(ports, ledger, entry));
     for (const read of reads) read.catch(() => undefined); // each is judged in its turn below, or left behind
     const found: SealedEntry[] = [];
-    let ended = false;
-    for (const [offset, read] of reads.entries()) {
+    let end: Exclude<RecoveryDecision, { readonly kind: "found" }> | undefined;
+    for (const read of reads) {
       const decision = await read;
-      if (decision.kind === "found") {
-        found.push(decision.entry);
-        continue;
+      // Entries found behind this one stay behind: a gap ends the ledger, an undecided entry the attempt.
+      if (decision.kind !== "found") {
+        end = decision;
+        break;
       }
-      // Entries found behind this one stay behind: a gap ends the ledger, an undecided entry ends the
-      // attempt.
-      if (decision.kind === "undecided") {
-        await writeBack.hold(found);
-        const what = `ledger ${ledger.ledgerId}: entry ${next + offset} was neither found nor ruled out`;
-        throw insufficientRegions(what, decision.verdicts, "possible");
-      }
-      ended = true;
-      break;
+      found.push(decision.entry);
     }
     await writeBack.hold(found);
     last = found.at(-1) ?? last;
     next = entryId(next + found.length);
+    if (end?.kind === "absent") return { lastEntry: previousEntry(next), last, writeBack };
+    if (end?.kind === "undecided") {
+      const what = `ledger ${ledger.ledgerId}: entry ${next} was neither found nor ruled out`;
+      throw insufficientRegions(what, end.verdicts, "possible");
+    }
     width = Math.min(2 * width, limits.recoveryReadWindow);
-    if (ended) return { lastEntry: previousEntry(next), last, writeBack };
   }
 }
 

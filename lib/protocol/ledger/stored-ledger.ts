@@ -1,8 +1,10 @@
 /** A ledger's metadata as the store has it: a consistent read, and the one way in which it is changed. */
 import { assert } from "../assert.ts";
+import type { Age } from "../deadline.ts";
 import type { LedgerId } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
 import type { LedgerMetadata } from "../ledger-metadata.ts";
+import { limits } from "../limits.ts";
 import type { MetadataStore, Versioned } from "../ports.ts";
 import { type UpdatePorts, updateItem } from "../update-item.ts";
 
@@ -34,4 +36,14 @@ function asLedger(stored: Versioned | undefined): StoredLedger | undefined {
   const { item } = stored;
   assert(item.kind === "ledger", "a ledger's key holds a ledger");
   return { ...stored, item };
+}
+
+/**
+ * Whether what was read may still be answered from: the one clock assumption (rule 15). A process whose last
+ * consistent metadata read is older than a quarter of the seal age acknowledges nothing and answers nothing
+ * until it has read again. Measured by both clocks: a frozen process's monotonic one may stand still, and a
+ * wall clock that went back proves nothing. `readAt`: from before the read began.
+ */
+export function isFresh(readAt: Age | undefined): boolean {
+  return readAt?.isWithin(limits.metadataAgeMaxMs) === true;
 }

@@ -25,7 +25,7 @@ import type { PlacementAnswer } from "../placement/placement.ts";
 import type { SealedEntry } from "../ports.ts";
 import type { Fragment } from "../replication.ts";
 import { Signal, withTimeout } from "../waiting.ts";
-import { isAckSet, writeSet } from "../write-set.ts";
+import { isAckSet, positionsOf, writeSet } from "../write-set.ts";
 import { CALL_MS_MAX, callBookie } from "./call-bookie.ts";
 import { chooseReplacements } from "./choose-bookies.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
@@ -173,10 +173,7 @@ export class WriteBack {
   /** A local fragment from `first` on, which is not held yet; the entries before it stay where they are. */
   #replace(first: EntryHolders, unfit: ReadonlySet<BookieId>): PlacementAnswer {
     const fragment = this.#fragments.at(-1) ?? lastFragment(this.ledger);
-    const positions = fragment.ensemble.flatMap((member, position) =>
-      unfit.has(member.id) ? [position] : [],
-    );
-    const answer = this.#choose(fragment, positions, unfit);
+    const answer = this.#choose(fragment, positionsOf(fragment, unfit), unfit);
     if (answer.kind === "refused") return answer;
     const firstEntry = first.entry.header.entryId;
     this.#fragments = withFragment(this.#fragments, { firstEntry, ensemble: answer.ensemble });

@@ -46,7 +46,8 @@ export class LogReads implements ReadOperations {
       this.#names.with(request.log, (log) =>
         this.#costed(log, async (cost) => {
           const { from: given, consistency } = request;
-          const from = typeof given === "number" ? given : await seek(this.#ports, log, given, consistency);
+          const from =
+            typeof given === "number" ? given : await seek(this.#ports, log, given, consistency, cost);
           return await readRecords(this.#ports, log, { ...request, from }, cost);
         }),
       ),

@@ -56,8 +56,8 @@ export class ReadCounters {
 }
 
 /**
- * What bookies were asked for one answer, tails and entries read ahead included; not what it took to find a
- * place that is no seq_num.
+ * What bookies were asked for one answer: tails, entries read ahead, and what it took to find a place that
+ * is no seq_num included.
  */
 export interface ReadCost {
   /** From the first question to the last answer, in ms. */

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { entryId } from "../../../lib/protocol/ids.ts";
 import { sealEnd } from "../../../lib/protocol/ledger/close-ledger.ts";
-import { markDeleted } from "../../../lib/protocol/ledger/delete-ledger.ts";
+import { markDeleted } from "../../../lib/protocol/ledger/collect-ledger.ts";
 import {
   failure,
   isFenced,

@@ -2,8 +2,12 @@
 import { describe, expect, test } from "vitest";
 import { entryId } from "../../../lib/protocol/ids.ts";
 import { ledgerKey } from "../../../lib/protocol/items.ts";
-import { sweepEntries, sweepSeal } from "../../../lib/protocol/ledger/collect-ledger.ts";
-import { abandonLedger, markDeleted } from "../../../lib/protocol/ledger/delete-ledger.ts";
+import {
+  abandonLedger,
+  markDeleted,
+  sweepEntries,
+  sweepSeal,
+} from "../../../lib/protocol/ledger/collect-ledger.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { isFenced, sealed, sendMany, slots, store } from "../../scenarios/cards/meddling.ts";
 import { World } from "../../scenarios/world.ts";

@@ -1,7 +1,7 @@
 /** Reading: where positions lie, what a tail is, how much it costs. */
 import { describe, expect, test } from "vitest";
 import type { FencelineError } from "../../../lib/protocol/errors.ts";
-import { seqNum } from "../../../lib/protocol/ids.ts";
+import { entryId, segmentNumber, seqNum } from "../../../lib/protocol/ids.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import type { ReadRequest } from "../../../lib/protocol/log/operations.ts";
 import { pause } from "../../../lib/protocol/waiting.ts";
@@ -162,6 +162,19 @@ describe("cost", () => {
     ]);
     const wins = [...(answer.cost?.counters.wins.values() ?? [])].reduce((sum, count) => sum + count, 0);
     expect(wins).toBe(answer.cost?.counters.answered);
+  });
+
+  test.each([
+    { kind: "timestamp", timestampMs: 1 },
+    { kind: "dlsn", dlsn: { segment: segmentNumber(1), entry: entryId(7), slot: 0 } },
+    { kind: "tail-offset", count: 3 },
+  ] as const)("what it takes to find where a read begins counts: $kind", async (from) => {
+    const w = await logOf(20);
+    const calls = () => w.faults.count({ client: "T", port: "bookie" });
+    const t = w.client("T", "west");
+    const answer = await w.run(t.reads.read({ log: LOG, from, limit: 1, consistency: "strong" }));
+    expect(answer.cost?.counters.attempts).toBe(calls());
+    expect(calls()).toBeGreaterThan(1);
   });
 
   test("nothing is fetched ahead that the answer could not hold", async () => {

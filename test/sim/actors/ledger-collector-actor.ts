@@ -3,8 +3,12 @@
  * when their age is over. It asks for sweeps of ledgers that are in use as well; the answer must then be no.
  */
 import type { LedgerId } from "../../../lib/protocol/ids.ts";
-import { type SweepAnswer, sweepEntries, sweepSeal } from "../../../lib/protocol/ledger/collect-ledger.ts";
-import { markDeleted } from "../../../lib/protocol/ledger/delete-ledger.ts";
+import {
+  markDeleted,
+  type SweepAnswer,
+  sweepEntries,
+  sweepSeal,
+} from "../../../lib/protocol/ledger/collect-ledger.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { pause } from "../../../lib/protocol/waiting.ts";
 import type { Answer } from "../history.ts";

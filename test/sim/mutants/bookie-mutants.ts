@@ -137,7 +137,7 @@ await this.#store.put(slot, recovered);`,
     patches: [
       {
         in: "StoredBookie.#checkIdentity",
-        from: `marker?.kind !== "incarnation" || marker.storage !== this.#storage`,
+        from: `marker?.kind !== "incarnation" || marker.storage !== this.fields.storage`,
         to: `marker?.kind === "tombstone"`,
       },
     ],

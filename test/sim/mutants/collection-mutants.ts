@@ -94,9 +94,9 @@ return item?.state === "DELETED" ? item : undefined;`,
       },
       {
         in: "LedgerReader.#refresh",
-        from: `this.#known = read?.item.kind === "ledger" ? { ...read, item: read.item, readAt } : undefined;`,
+        from: "this.#known = read === undefined ? undefined : { ...read, readAt };",
         to: `this.lastReadAt = readAt;
-this.#known = read?.item.kind === "ledger" ? { ...read, item: read.item, readAt } : undefined;`,
+this.#known = read === undefined ? undefined : { ...read, readAt };`,
       },
       {
         in: "LedgerReader",

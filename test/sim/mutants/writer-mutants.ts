@@ -10,8 +10,8 @@ export const writerMutants: readonly Mutant[] = [
     patches: [
       {
         in: "PendingAdds.completeHead",
-        from: "isAckSet(holdersOf(head, fragment), replication)",
-        to: "isAckSet(holdersOf(head, fragment), { ...replication, ackQuorum: replication.ackQuorum - 1 })",
+        from: "isAckSet(holdersOf(head, lastFragment(ledger)), ledger.replication)",
+        to: "isAckSet(holdersOf(head, lastFragment(ledger)), { ...ledger.replication, ackQuorum: ledger.replication.ackQuorum - 1 })",
       },
     ],
     profiles: CHANGES,
@@ -22,8 +22,8 @@ export const writerMutants: readonly Mutant[] = [
     patches: [
       {
         in: "PendingAdds.completeHead",
-        from: "isAckSet(holdersOf(head, fragment), replication)",
-        to: "isAckSet(holdersOf(head, fragment), { ...replication, minRegions: 1 })",
+        from: "isAckSet(holdersOf(head, lastFragment(ledger)), ledger.replication)",
+        to: "isAckSet(holdersOf(head, lastFragment(ledger)), { ...ledger.replication, minRegions: 1 })",
       },
     ],
     profiles: ["region-loss", "combined", "storm"],

@@ -17,7 +17,7 @@ import { type BookieId, NO_ENTRY, nextEntry, type Region } from "../../ids.ts";
 import { isSameVersion, ledgerKey, segmentKey } from "../../items.ts";
 import type { LedgerTail } from "../../lease.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
-import { freshStart, type WriterStart } from "../../ledger/writer-start.ts";
+import { freshStart, type WriterStart } from "../../ledger/ledger-writer.ts";
 import { limits } from "../../limits.ts";
 import { beforeSegment } from "../chain/segment-end.ts";
 import type { LogPorts, RegionLeases } from "../log-ports.ts";

@@ -76,11 +76,12 @@ export async function findTimestamp(
   first: SeqNum,
   timestampMs: number,
   readEntry: (entry: EntryId) => Promise<DecidedRead>,
+  cost?: ReadCounters,
 ): Promise<SeqNum> {
   let older: EntryId = NO_ENTRY;
   let next = first;
   let holding: RecordSet | undefined;
-  let high = nextEntry(await known.reader.confirmedHint());
+  let high = nextEntry(await known.reader.confirmedHint(cost));
   while (nextEntry(older) < high) {
     const probe = entryId(middle(older, high));
     const read = await readEntry(probe);

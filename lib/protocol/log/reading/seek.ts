@@ -14,6 +14,7 @@
 import { type EntryId, entryId, type SeqNum } from "../../ids.ts";
 import type { ReadConsistency } from "../../ledger/ledger-reader.ts";
 import type { MetadataConsistency } from "../../ports.ts";
+import type { ReadCounters } from "../../reads/read-counters.ts";
 import { type ChainItem, findSegment, type SegmentAt } from "../chain/segments.ts";
 import { type LogRef, logItem } from "../log-ref.ts";
 import type { ReadPlace } from "../operations.ts";
@@ -28,8 +29,9 @@ export async function seek(
   log: LogRef,
   place: ReadPlace,
   consistency: ReadConsistency,
+  cost?: ReadCounters,
 ): Promise<SeqNum> {
-  const search = new Seek(ports, log, consistency);
+  const search = new Seek(ports, log, consistency, cost);
   const found = await search.find(place);
   return Math.max(found, await search.trimPoint()) as SeqNum;
 }
@@ -42,6 +44,7 @@ class Seek {
     private readonly ports: ReaderPorts,
     private readonly log: LogRef,
     private readonly consistency: ReadConsistency,
+    private readonly cost: ReadCounters | undefined,
   ) {
     this.#queries = consistency === "strong" ? "consistent" : "stale"; // SEK1
     this.#tails = new TailSettling(ports, log);
@@ -105,7 +108,7 @@ class Seek {
   /** The segment's first record that is no older, or the place behind its last one. */
   #youngerIn(segment: SegmentAt, timestampMs: number): Promise<SeqNum> {
     const read = (entry: EntryId) => this.#read(segment, entry);
-    return findTimestamp(this.#known(segment), segment.first, timestampMs, read);
+    return findTimestamp(this.#known(segment), segment.first, timestampMs, read, this.cost);
   }
 
   /** Whether the segment's first entry is older. One that holds nothing counts as young. */
@@ -123,7 +126,7 @@ class Seek {
   async #read(segment: SegmentAt, entry: EntryId): Promise<DecidedRead> {
     const { reader } = this.#known(segment);
     while (true) {
-      const read = await reader.read(entry, this.consistency);
+      const read = await reader.read(entry, this.consistency, this.cost);
       if (read.kind !== "undecided") return read;
       if (entry <= reader.confirmed || this.consistency === "local") throw read.error;
       await this.#tails.settle(segment, read.error);
@@ -135,7 +138,7 @@ class Seek {
   }
 
   async #tail(): Promise<SeqNum> {
-    return (await findTail(this.ports, this.log, this.consistency)).tail;
+    return (await findTail(this.ports, this.log, this.consistency, this.cost)).tail;
   }
 
   #known({ item }: SegmentAt) {

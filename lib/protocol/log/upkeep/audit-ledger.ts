@@ -22,8 +22,7 @@
  */
 import type { LedgerId, LogIncarnation } from "../../ids.ts";
 import { type LedgerListing, ledgerKey, ledgerListingKey, segmentKey } from "../../items.ts";
-import { sweepEntries, sweepSeal } from "../../ledger/collect-ledger.ts";
-import { markDeleted } from "../../ledger/delete-ledger.ts";
+import { markDeleted, sweepEntries, sweepSeal } from "../../ledger/collect-ledger.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { recoverLedger } from "../../ledger/recover-ledger.ts";
 import type { LedgerMetadata, LedgerOrigin } from "../../ledger-metadata.ts";

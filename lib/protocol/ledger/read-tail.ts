@@ -1,23 +1,111 @@
 /**
- * Asks a write set for an entry that is not known to be confirmed, and says what the answers prove (rules 13,
- * 14). As many bookies are asked at first, the nearest, as could prove either; the others when those are
- * slow, fail, or disagree. What is proven rests on the answers alone, never on whom the policy asked.
+ * What readers, who change nothing, learn from the bookies of a tail: how far the ledger is confirmed, and
+ * what is in a slot behind that.
+ *
+ * Any bookie's answer to the first is a lower bound (rule 13, T1), so one bookie will do where speed is all;
+ * each poll begins at the next one of the ensemble, so that of bookies equally near no one gets all the
+ * polls, and none that lags holds back every reader.
  */
-
-import { sameContent } from "../entry.ts";
+import { isGenuine, sameContent } from "../entry.ts";
 import { type BookieVerdict, verdictOf } from "../errors.ts";
-import type { EntryId } from "../ids.ts";
-import { fragmentAt, type LedgerMetadata } from "../ledger-metadata.ts";
+import { type EntryId, NO_ENTRY } from "../ids.ts";
+import { fragmentAt, type LedgerMetadata, lastFragment } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
-import type { ReadAnswer, SealedEntry } from "../ports.ts";
+import type { ReadAnswer, SealedEntry, TailAnswer } from "../ports.ts";
 import type { ReadCounters } from "../reads/read-counters.ts";
-import type { Part } from "../reads/speculative-read.ts";
-import { quorumRead } from "../reads/speculative-read.ts";
+import { type Part, type QuorumAnswer, type QuorumRead, quorumRead } from "../reads/speculative-read.ts";
 import type { Replication } from "../replication.ts";
-import { ackSetFirst, isAckSet, provesAbsence, writeSet } from "../write-set.ts";
+import {
+  ackSetFirst,
+  coversEveryWriteSet,
+  isAckSet,
+  positionsOf,
+  provesAbsence,
+  writeSet,
+} from "../write-set.ts";
+import { callOnce } from "./call-bookie.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 import { judgeSlot, readSlot } from "./read-any-copy.ts";
+
+type TailParts = readonly Part<EntryId>[];
+
+interface TailGoal {
+  readonly isEnough: (parts: TailParts) => boolean;
+  /** One at a time, the next when it is slow or fails; else all at once. */
+  readonly isPaced: boolean;
+  readonly cost: ReadCounters | undefined;
+}
+
+/** What the nearest bookie that answers names; NO_ENTRY if none answers. `poll` counts the caller's polls. */
+export async function nearestConfirmed(
+  ports: LedgerPorts,
+  ledger: LedgerMetadata,
+  poll: number,
+  cost?: ReadCounters,
+): Promise<EntryId> {
+  const { ensemble } = lastFragment(ledger);
+  const at = poll % ensemble.length;
+  const asked = [...ensemble.slice(at), ...ensemble.slice(0, at)];
+  return highestOf(
+    await askTails(ports, ledger, asked, { isEnough: (parts) => parts.length > 0, isPaced: true, cost }),
+  );
+}
+
+/**
+ * The highest that bookies name, enough of them to leave no write set that could have reached its ack quorum
+ * on the silent ones alone; fewer if no more answer.
+ */
+export async function highestConfirmed(
+  ports: LedgerPorts,
+  ledger: LedgerMetadata,
+  cost?: ReadCounters,
+): Promise<EntryId> {
+  const fragment = lastFragment(ledger);
+  const isEnough = (parts: TailParts) => {
+    const heard = positionsOf(fragment, new Set(parts.map(({ bookie }) => bookie.id)));
+    return coversEveryWriteSet(new Set(heard), ledger.replication);
+  };
+  const goal = { isEnough, isPaced: false, cost };
+  return highestOf(await askTails(ports, ledger, fragment.ensemble, goal));
+}
+
+/** The last add confirmed that a bookie's answer proves. */
+export function confirmedBy(ports: LedgerPorts, ledger: LedgerMetadata, { highest }: TailAnswer): EntryId {
+  // A damaged entry still proves a fence; its header proves nothing (H22).
+  if (highest === undefined || !isGenuine(ports.digest, ledger, highest)) return NO_ENTRY;
+  return highest.header.lastAddConfirmed;
+}
+
+function askTails(
+  ports: LedgerPorts,
+  ledger: LedgerMetadata,
+  ensemble: readonly BookieAddress[],
+  { isEnough, isPaced, cost }: TailGoal,
+): Promise<QuorumAnswer<EntryId, TailParts>> {
+  const read: QuorumRead<TailAnswer, EntryId, TailParts> = {
+    kind: "tail",
+    writeSet: ensemble,
+    cost,
+    call: (bookie, signal) =>
+      callOnce(ports, bookie, "tail", (port) => port.tail(ledger.ledgerId, signal), signal),
+    judge: (answer) => {
+      const isDamaged = answer.highest !== undefined && !isGenuine(ports.digest, ledger, answer.highest);
+      if (isDamaged) return { usable: false, said: "has a damaged tail" };
+      return { usable: true, value: confirmedBy(ports, ledger, answer) };
+    },
+    conclude: (parts) => (isEnough(parts) ? { value: parts } : undefined),
+    couldConclude: () => isPaced,
+  };
+  return quorumRead(ports.reads, read);
+}
+
+function highestOf(read: QuorumAnswer<EntryId, TailParts>): EntryId {
+  const parts = read.kind === "answer" ? read.value : read.parts;
+  let highest = NO_ENTRY;
+  for (const { value } of parts) if (value > highest) highest = value;
+  return highest;
+}
 
 type TailSlot =
   /** T2's half: Originals of the entry were read from an ACK set. */
@@ -30,6 +118,11 @@ type TailSlot =
 
 type Proof = Extract<TailSlot, { readonly kind: "on-ack-set" | "nothing" }>;
 
+/**
+ * Asks a write set for an entry that is not known to be confirmed, and says what the answers prove (rules 13,
+ * 14). As many bookies are asked at first, the nearest, as could prove either; the others when those are
+ * slow, fail, or disagree. What is proven rests on the answers alone, never on whom the policy asked.
+ */
 export async function readTailSlot(
   ports: LedgerPorts,
   ledger: LedgerMetadata,
