@@ -65,7 +65,7 @@ export function survivalWords(now: {
 interface PlaceableNow {
   readonly home: Region;
   readonly replication: Replication;
-  readonly bookies: readonly { readonly address: BookieAddress }[];
+  readonly bookies: readonly BookieAddress[];
   /** Of the bookies those that answer nothing, or take no writes. */
   readonly silent: ReadonlySet<BookieId>;
   readonly topology: Pick<Topology, "states">;
@@ -79,9 +79,8 @@ interface Placeable {
 }
 
 /** Whether a new ledger could be placed now, which each new segment of a log needs. */
-export function whyUnplaceable(now: PlaceableNow): Placeable {
-  const { home, replication, bookies, silent, topology } = now;
-  const candidates = bookies.map((one) => one.address);
+export function placeableNow(now: PlaceableNow): Placeable {
+  const { home, replication, bookies: candidates, silent, topology } = now;
   const states = topology.states?.();
   const said = states === undefined ? {} : { bookieStates: states.bookies, regionStates: states.regions };
   const { sound } = usableBookies({ candidates, ...said }, silent);

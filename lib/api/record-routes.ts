@@ -148,6 +148,7 @@ export function addRecordRoutes(app: ApiApp, options: ApiOptions): void {
       limit: count ?? limits.readRecordsMax,
       ...(bytes === undefined ? {} : { bytesMax: bytes }),
       consistency,
+      signal: c.req.raw.signal,
     });
     c.header("Log-Format", format);
     timeAnswer(c, prefer, found.cost);

@@ -1,9 +1,15 @@
 /**
- * What a region says in GET /v1/health, from asking: each metadata replica for the deployment's item, and one
- * bookie of each region after another until one answers.
+ * What a region says in GET /v1/health, from asking all at once: each metadata replica for the deployment's
+ * item, each bookie for an entry that is not there, and the region's writers whether they could own a log.
  */
-import { type Health, type Seen, survivableRegionLosses, survivalWords } from "../api/health.ts";
-import { entryId, ledgerId, type Region } from "../protocol/ids.ts";
+import {
+  type Health,
+  placeableNow,
+  type Seen,
+  survivableRegionLosses,
+  survivalWords,
+} from "../api/health.ts";
+import { type BookieId, entryId, ledgerId, logIncarnation, type Region } from "../protocol/ids.ts";
 import { deploymentKey } from "../protocol/items.ts";
 import { withTimeout } from "../protocol/waiting.ts";
 import type { RegionWorld } from "./region-world.ts";
@@ -11,51 +17,78 @@ import type { RegionWorld } from "./region-world.ts";
 const ASK_TIMEOUT_MS = 1_500;
 /** No ledger has this id: ids are random, and 0 is never drawn in a deployment's life. */
 const NO_LEDGER = ledgerId(0);
+/** Of no log, for a question that is about the region. */
+const NO_LOG = logIncarnation("health");
 
 export async function regionHealth(world: RegionWorld): Promise<Health> {
-  const { settings, defaultConfig, replicas } = world;
+  const { settings, defaultConfig, replicas, region, ports } = world;
   const { mode, homeRegion } = settings.metadata;
   const { minRegions } = defaultConfig.replication;
-  const [regions, metadata] = await Promise.all([regionsUp(world), metadataVotes(world)]);
-  const down = regions.filter((one) => one.status === "down").map((one) => one.name);
-  const left = regions.flatMap((one) => (one.status === "up" ? [one.name] : []));
+  const [silent, metadata, writers] = await Promise.all([
+    silentBookies(world),
+    metadataVotes(world),
+    writersFault(world),
+  ]);
+  const regions = settings.regions.map(({ region: name }): Seen => {
+    const isUp = world.bookies.some(({ id, place }) => place.region === name && !silent.has(id));
+    return { name, status: isUp ? "up" : "down" };
+  });
+  const placeable = placeableNow({
+    home: region,
+    replication: defaultConfig.replication,
+    bookies: world.bookies,
+    silent,
+    topology: ports.topology,
+  });
   const metadataSpare = metadata.spare;
-  const serves = left.length >= minRegions && metadataSpare >= 0;
-  const isDegraded = down.length + metadata.silent.length > 0;
-  const downWords = down.length === 0 ? "" : `No bookie answers in ${down.join(", ")}. `;
-  const silent = metadata.silent.length === 0 ? "" : `Metadata is silent in ${metadata.silent.join(", ")}. `;
-  const metadataRegions = homeRegion === undefined ? replicas.map(({ region }) => region) : [homeRegion];
-  const words = serves
-    ? `${survivalWords({ regionsUp: left, minRegions, metadataSpare, metadataRegions, isDegraded })}.`
-    : `Appends by default need ${minRegions} regions and the metadata's answers; they answer 503 now.`;
+  const isDegraded = silent.size + metadata.silent.length > 0 || writers === "cannot own";
+  const noBookie = silent.size === 0 ? "" : `No answer from ${[...silent].join(", ")}. `;
+  const noMetadata =
+    metadata.silent.length === 0 ? "" : `Metadata is silent in ${metadata.silent.join(", ")}. `;
+  const noLeases =
+    writers === "cannot own" ? "This region's lease table is silent: others own its logs. " : "";
+  const metadataRegions = homeRegion === undefined ? replicas.map((one) => one.region) : [homeRegion];
+  const cannot =
+    (metadataSpare < 0 ? "Appends need the metadata's answers, and get 503 now." : undefined) ??
+    (placeable.reason === undefined
+      ? undefined
+      : `New logs, and segments that appends by default need, have no place: ${placeable.reason}.`) ??
+    (writers === undefined || writers === "cannot own"
+      ? undefined
+      : `This region's append function does not serve: ${writers}.`);
+  const now = { regionsUp: placeable.regions, minRegions, metadataSpare, metadataRegions, isDegraded };
+  const regionsUp = placeable.regions.length;
   return {
-    status: !serves ? "unavailable" : isDegraded ? "degraded" : "ok",
-    survivableRegionLosses: survivableRegionLosses({ regionsUp: left.length, minRegions, metadataSpare }),
-    detail: `${downWords}${silent}${words}`,
+    status: cannot !== undefined ? "unavailable" : isDegraded ? "degraded" : "ok",
+    survivableRegionLosses:
+      cannot === undefined ? survivableRegionLosses({ regionsUp, minRegions, metadataSpare }) : 0,
+    detail: `${noBookie}${noMetadata}${noLeases}${cannot ?? `${survivalWords(now)}.`}`,
     metadataMode: mode,
     regions,
-    metadataReplicas: replicas.map(({ region }): Seen => {
-      return { name: region, status: metadata.silent.includes(region) ? "down" : "up" };
+    metadataReplicas: replicas.map((one): Seen => {
+      return { name: one.region, status: metadata.silent.includes(one.region) ? "down" : "up" };
     }),
   };
 }
 
-async function regionsUp({ settings, bookies, ports }: RegionWorld): Promise<Health["regions"]> {
-  const answers = async (name: string): Promise<boolean> => {
-    for (const { id, place } of bookies) {
-      if (place.region !== name) continue;
+/** All are asked at once: whether a ledger has a place depends on each. */
+async function silentBookies({ bookies, ports }: RegionWorld): Promise<ReadonlySet<BookieId>> {
+  const silent = new Set<BookieId>();
+  await Promise.all(
+    bookies.map(async ({ id }) => {
       const ask = () => ports.bookies.bookie(id).read(NO_LEDGER, entryId(0));
-      const found = await withTimeout(ports.clock, ASK_TIMEOUT_MS, `asking ${id}`, ask).catch(
-        () => undefined,
-      );
-      if (found !== undefined) return true;
-    }
-    return false;
-  };
-  return await Promise.all(
-    settings.regions.map(async ({ region }) => {
-      return { name: region, status: (await answers(region)) ? "up" : "down" } as const;
+      await withTimeout(ports.clock, ASK_TIMEOUT_MS, `asking ${id}`, ask).catch(() => silent.add(id));
     }),
+  );
+  return silent;
+}
+
+/** What is wrong with this region's writers; undefined if nothing is. */
+async function writersFault({ appends, ports, region }: RegionWorld): Promise<string | undefined> {
+  const ask = () => appends.serves(region, NO_LOG);
+  return await withTimeout(ports.clock, ASK_TIMEOUT_MS, "asking the append function", ask).then(
+    (canOwn) => (canOwn ? undefined : "cannot own"),
+    (error) => (error instanceof Error ? error.message : String(error)),
   );
 }
 

@@ -4,10 +4,10 @@
  */
 import {
   type Health,
+  placeableNow,
   type Seen,
   survivableRegionLosses,
   survivalWords,
-  whyUnplaceable,
 } from "../api/health.ts";
 import type { BookieId, Region } from "../protocol/ids.ts";
 import type { LogConfig } from "../protocol/items.ts";
@@ -46,7 +46,12 @@ export function cloudHealth(cloud: CloudState): Health {
       one.region.isUp && !out.includes(one) && !full.includes(one) ? [] : [one.address.id],
     ),
   );
-  const placed = whyUnplaceable({ ...cloud, silent, replication: config.replication });
+  const placed = placeableNow({
+    ...cloud,
+    bookies: bookies.map((one) => one.address),
+    silent,
+    replication: config.replication,
+  });
   const metadataSpare = votesToSpare(replicas);
   const troubles = [
     are(down, "down"),

@@ -41,7 +41,7 @@ export class CallAbort implements CallSignal {
 }
 
 /** Throws `unavailable` if nobody waits for `what` any more: to be asked before each step that costs. */
-export function throwIfAborted(signal: CallSignal | undefined, what: string): void {
+export function throwIfAborted(signal: Pick<CallSignal, "aborted"> | undefined, what: string): void {
   if (signal?.aborted === true) throw aborted(what);
 }
 

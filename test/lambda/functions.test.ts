@@ -5,7 +5,7 @@ import type { RegionWorld } from "../../lib/lambda/region-world.ts";
 import { region } from "../../lib/protocol/ids.ts";
 import { readRegistry } from "../../lib/protocol/placement/registry.ts";
 import type { MetadataStore } from "../../lib/protocol/ports.ts";
-import { REGIONS, Regions } from "./regions-in-memory.ts";
+import { REGIONS, Regions, type WatchedLeases } from "./regions-in-memory.ts";
 
 const [EAST, WEST] = REGIONS;
 let regions: Regions;
@@ -64,11 +64,36 @@ describe("health", { timeout: 60_000 }, () => {
     });
   });
 
-  it("is 503 when appends are refused", async () => {
-    // In this world nobody told the functions of any region.
+  it("is 503, with the reason, while bookies answer and the writers do not", async () => {
+    expect(await regions.ask(EAST, "GET", "/v1/health")).toMatchObject({
+      status: 200,
+      body: { status: "ok" },
+    });
+    regions.isReadOnly = true;
+    const { status, body } = await regions.ask(EAST, "GET", "/v1/health");
+    expect([status, body.status]).toEqual([503, "unavailable"]);
+    expect(body.detail).toMatch(/append function does not serve: ./);
+  });
+
+  it("is degraded while the lease table is silent, and others own the region's logs", async () => {
+    const leases = regions.leases.get(EAST) as WatchedLeases;
+    leases.read = () => Promise.reject(new Error("silent"));
+    expect(await regions.ask(EAST, "GET", "/v1/health")).toMatchObject({
+      status: 200,
+      body: { status: "degraded", detail: expect.stringContaining("lease table is silent") },
+    });
+  });
+
+  it("is 503 while too few bookies are left for an ensemble, in however many regions they are", async () => {
+    for (const name of REGIONS) regions.moods.set(`${name}.b1~s1`, "down");
+    expect(await regions.ask(EAST, "GET", "/v1/health")).toMatchObject({
+      status: 200,
+      body: { status: "degraded", detail: expect.stringContaining(`${WEST}.b1~s1`) },
+    });
+    for (const name of REGIONS) regions.moods.set(`${name}.b2~s2`, "down");
     expect(await regions.ask(EAST, "GET", "/v1/health")).toMatchObject({
       status: 503,
-      body: { status: "unavailable" },
+      body: { status: "unavailable", detail: expect.stringContaining("have no place") },
     });
   });
 });

@@ -142,7 +142,10 @@ export class Regions {
     const appends = this.#appends();
     const absent = (id: string): never => expect.fail(`no bookie ${id}`);
     const world: RegionWorld = {
-      settings: { metadata: {}, regions: [] } as unknown as RegionSettings,
+      settings: {
+        metadata: { mode: "strong", witnessRegion: "us-east-2" },
+        regions: REGIONS.map((name) => ({ region: name })),
+      } as unknown as RegionSettings,
       region,
       trace,
       ports: testPorts({
@@ -154,7 +157,7 @@ export class Regions {
       }),
       appends,
       bookies: addresses,
-      replicas: [],
+      replicas: REGIONS.map((name) => ({ region: regionOf(name), store: metadata })),
       defaultConfig: {
         replication: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },
         digest: "crc32",

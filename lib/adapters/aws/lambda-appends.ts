@@ -33,10 +33,21 @@ export class LambdaAppends implements RegionAppends {
   }
 
   async canOwn(region: Region, log: LogIncarnation): Promise<boolean> {
-    const timeoutMs = limits.ownerFailureGapMaxMs;
-    const reply = await this.#call(region, { operation: "can-own", log }, (answer) => answer, timeoutMs);
+    const reply = await this.#canOwn(region, log);
     // A failure is no silence. What keeps it from owning, it will say when an append arrives.
     return reply.kind === "failure" || reply.answer === true;
+  }
+
+  /** The same for what is said of a region's health. Throws whatever keeps its function from an answer. */
+  async serves(region: Region, log: LogIncarnation): Promise<boolean> {
+    const reply = await this.#canOwn(region, log);
+    if (reply.kind === "failure") throw reply.error;
+    return reply.answer === true;
+  }
+
+  #canOwn(region: Region, log: LogIncarnation): Promise<Reply<unknown>> {
+    const timeoutMs = limits.ownerFailureGapMaxMs;
+    return this.#call(region, { operation: "can-own", log }, (answer) => answer, timeoutMs);
   }
 
   async ask(region: Region, request: OwnerRequest): Promise<OwnerAnswer> {

@@ -2,6 +2,7 @@
  * What a log does for its users: the operations that the HTTP surface, the CLI and the embedded cloud call.
  * Values are checked and typed here; nothing below checks them again.
  */
+import type { CallSignal } from "../call-abort.ts";
 import type { LedgerId, LogIncarnation, LogName, Region, SegmentNumber, SeqNum } from "../ids.ts";
 import type { LogConfig, LogItem, SegmentItem } from "../items.ts";
 import type { LedgerMetadata } from "../ledger-metadata.ts";
@@ -90,6 +91,8 @@ export interface ReadRequest {
   /** Metered bytes, at most; at least one record is returned whatever its size. */
   readonly bytesMax?: number;
   readonly consistency: "strong" | "local";
+  /** Once it is aborted, the read ends before its next step. */
+  readonly signal?: Pick<CallSignal, "aborted">;
 }
 
 /** The end of the log as far as a read knows. */

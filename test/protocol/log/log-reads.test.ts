@@ -25,6 +25,25 @@ async function errorOf(
   );
 }
 
+test("a read that nobody waits for any more ends before its next entry", async () => {
+  const w = await LogWorld.make();
+  const p = w.client("P");
+  for (const text of numbers(30)) await p.append(text);
+  let looks = 0;
+  const signal = {
+    get aborted() {
+      looks += 1;
+      return looks > 10;
+    },
+  };
+  const error = await errorOf(w, w.client("R", "west"), { limit: 30, signal });
+  expect([error.code, error.sideEffects]).toEqual(["unavailable", "none"]);
+  const position = Number(/^read at (\d+): nobody waits/.exec(error.message)?.[1]);
+  expect(position).toBeGreaterThan(3);
+  expect(position).toBeLessThan(10);
+  expect(looks).toBe(11);
+});
+
 describe("positions", () => {
   test("any position is found, over many batches, segments and control entries", async () => {
     const w = await LogWorld.make({ segmentBytesMax: 300 });

@@ -66,8 +66,8 @@ export async function readRecords(
   request: Omit<ReadRequest, "log" | "from"> & { readonly from: SeqNum },
   cost = new ReadCounters(),
 ): Promise<ReadAnswer> {
-  const { from, limit, bytesMax = limits.readBytesMax, consistency } = request;
-  const collector = new ReadCollector(from, limit, bytesMax, cost);
+  const { from, limit, bytesMax = limits.readBytesMax, consistency, signal } = request;
+  const collector = new ReadCollector(from, limit, bytesMax, cost, signal);
   const { tail, upToDate, sealed } = await new LogReader(ports, log, consistency, collector).run();
   const next = collector.position;
   if (upToDate && next > tail) {
@@ -130,7 +130,10 @@ class LogReader {
 
   async run(): Promise<ReadEnd> {
     let step: Step = { to: "a" };
-    while (step.to !== "done") step = await this.#take(step);
+    while (step.to !== "done") {
+      this.collector.checkWanted();
+      step = await this.#take(step);
+    }
     return step.end;
   }
 

@@ -2,6 +2,7 @@
  * Walks a segment's entries from the one that holds a position on, until enough is collected or no entry
  * comes.
  */
+import { type CallSignal, throwIfAborted } from "../../call-abort.ts";
 import { type EntryId, entryId, nextEntry, type SegmentNumber, type SeqNum } from "../../ids.ts";
 import type { LedgerRead, LedgerReader, ReadConsistency } from "../../ledger/ledger-reader.ts";
 import { limits } from "../../limits.ts";
@@ -32,6 +33,7 @@ export async function walkSegment(
   let { next } = start;
   let useful = Number.POSITIVE_INFINITY;
   for (let { at } = start; ; at = nextEntry(at)) {
+    collector.checkWanted();
     const read = await ahead.take(at, useful);
     if (read.kind !== "entry") return { kind: "stopped", at, next, read };
     const set = decodeRecordSet(read.entry.payload, `entry ${at} of ledger ${known.reader.ledgerId}`);
@@ -119,8 +121,14 @@ export class ReadCollector {
     private readonly bytesMax: number,
     /** Counts what bookies were asked for it. */
     readonly cost = new ReadCounters(),
+    private readonly signal?: Pick<CallSignal, "aborted">,
   ) {
     this.position = from;
+  }
+
+  /** Throws `unavailable` once nobody waits for what is collected. */
+  checkWanted(): void {
+    throwIfAborted(this.signal, `read at ${this.position}`);
   }
 
   /** For finding the tail: a position that no record has. */
