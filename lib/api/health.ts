@@ -1,5 +1,12 @@
 /** What a region says of itself and of the losses that this deployment still outlives. */
+import { type BookieId, ledgerId, type Region } from "../protocol/ids.ts";
 import type { DeploymentItem } from "../protocol/items.ts";
+import type { BookieAddress } from "../protocol/place.ts";
+import { regionAware } from "../protocol/placement/region-aware.ts";
+import { usableBookies } from "../protocol/placement/usable-bookies.ts";
+import type { Topology } from "../protocol/ports.ts";
+import type { Replication } from "../protocol/replication.ts";
+import { withWireNames } from "./size-names.ts";
 
 export interface Health {
   /** `unavailable`: appends by default, or everything, answer 503 now. */
@@ -53,4 +60,33 @@ export function survivalWords(now: {
   const more = ofOthers > ofAny ? `, or any ${ofOthers} of those ${names},` : "";
   const which = `Any ${ofAny} of the regions${isDegraded ? " left" : ""}${more}`;
   return `${which} may be lost and appends and reads go on`;
+}
+
+interface PlaceableNow {
+  readonly home: Region;
+  readonly replication: Replication;
+  readonly bookies: readonly { readonly address: BookieAddress }[];
+  /** Of the bookies those that answer nothing, or take no writes. */
+  readonly silent: ReadonlySet<BookieId>;
+  readonly topology: Pick<Topology, "states">;
+}
+
+interface Placeable {
+  /** Regions that have a bookie that a new ledger may use. */
+  readonly regions: readonly Region[];
+  /** Why a new ledger has no place; absent if it has one. */
+  readonly reason?: string;
+}
+
+/** Whether a new ledger could be placed now, which each new segment of a log needs. */
+export function whyUnplaceable(now: PlaceableNow): Placeable {
+  const { home, replication, bookies, silent, topology } = now;
+  const candidates = bookies.map((one) => one.address);
+  const states = topology.states?.();
+  const said = states === undefined ? {} : { bookieStates: states.bookies, regionStates: states.regions };
+  const { sound } = usableBookies({ candidates, ...said }, silent);
+  const request = { ledgerId: ledgerId(0), replication, candidates, excluded: silent, home, ...said };
+  const answer = regionAware.chooseEnsemble(request);
+  const regions = [...new Set(sound.map(({ place }) => place.region))];
+  return { regions, ...(answer.kind === "refused" ? { reason: withWireNames(answer.reason) } : {}) };
 }

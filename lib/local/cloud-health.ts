@@ -1,45 +1,90 @@
-/** What a region of the embedded cloud says in GET /v1/health. */
-import { type Health, type Seen, survivableRegionLosses, survivalWords } from "../api/health.ts";
+/**
+ * What a region of the embedded cloud says in GET /v1/health, from what this process knows without asking:
+ * which regions and bookies are there, which stores refuse writes, and what operators said of them.
+ */
+import {
+  type Health,
+  type Seen,
+  survivableRegionLosses,
+  survivalWords,
+  whyUnplaceable,
+} from "../api/health.ts";
+import type { BookieId, Region } from "../protocol/ids.ts";
 import type { LogConfig } from "../protocol/items.ts";
+import type { Topology } from "../protocol/ports.ts";
 import { votesToSpare } from "./metadata-replicas.ts";
+import type { LocalBookie } from "./region-bookies.ts";
 import type { RegionSwitch } from "./region-switch.ts";
+import type { WriteWatch } from "./write-watch.ts";
 
-export function cloudHealth(
-  regions: readonly RegionSwitch[],
-  replicas: readonly RegionSwitch[],
-  config: LogConfig,
-): Health {
-  const { minRegions } = config.replication;
-  const down = regions.filter((one) => !one.isUp).map((one) => one.region);
-  const regionsUp = regions.flatMap((one) => (one.isUp ? [one.region] : []));
-  const metadataSpare = votesToSpare(replicas);
-  const serves = regionsUp.length >= minRegions && metadataSpare >= 0;
-  const status = down.length === 0 ? "ok" : serves ? "degraded" : "unavailable";
-  const words = serves
-    ? servesWords({
-        regionsUp,
-        minRegions,
-        metadataSpare,
-        metadataRegions: replicas.map((one) => one.region),
-        isDegraded: down.length > 0,
-      })
-    : stoppedWords(metadataSpare, minRegions);
-  return {
-    status,
-    survivableRegionLosses: survivableRegionLosses({
-      regionsUp: regionsUp.length,
-      minRegions,
-      metadataSpare,
-    }),
-    detail: `${downWords(down)}${words}`,
-    metadataMode: "strong",
-    regions: regions.map(seen),
-    metadataReplicas: replicas.map(seen),
-  };
+export interface CloudBookie extends LocalBookie {
+  readonly writes: Pick<WriteWatch, "failure">;
+  /** False: its storage came back empty or foreign, and its answers count for nothing (rule 21). */
+  readonly isKnown: boolean;
 }
 
-function seen(one: RegionSwitch): Seen {
-  return { name: one.region, status: one.isUp ? "up" : "down" };
+interface CloudState {
+  /** Which region says it. */
+  readonly home: Region;
+  readonly regions: readonly RegionSwitch[];
+  readonly replicas: readonly RegionSwitch[];
+  readonly bookies: readonly CloudBookie[];
+  /** What operators say of regions and bookies. */
+  readonly topology: Pick<Topology, "states">;
+  readonly metadataWrites: Pick<WriteWatch, "failure">;
+  readonly config: LogConfig;
+}
+
+export function cloudHealth(cloud: CloudState): Health {
+  const { regions, replicas, bookies, config, metadataWrites } = cloud;
+  const { minRegions } = config.replication;
+  const down = regions.filter((one) => !one.isUp).map((one) => one.region);
+  const out = bookies.filter((one) => one.region.isUp && (!one.power.isUp || !one.isKnown));
+  const full = bookies.filter((one) => one.region.isUp && one.writes.failure !== undefined);
+  const silent = new Set<BookieId>(
+    bookies.flatMap((one) =>
+      one.region.isUp && !out.includes(one) && !full.includes(one) ? [] : [one.address.id],
+    ),
+  );
+  const placed = whyUnplaceable({ ...cloud, silent, replication: config.replication });
+  const metadataSpare = votesToSpare(replicas);
+  const troubles = [
+    are(down, "down"),
+    are(
+      out.map((one) => one.address.id),
+      "down",
+    ),
+    ...full.map((one) => `${one.address.id} takes no writes: ${one.writes.failure}. `),
+    metadataWrites.failure === undefined ? "" : `Metadata takes no writes: ${metadataWrites.failure}. `,
+  ].join("");
+  const regionsUp = placed.regions.filter((one) => !down.includes(one));
+  const cannot =
+    stoppedWords(metadataSpare, regions.length - down.length, minRegions) ??
+    (metadataWrites.failure === undefined ? undefined : "Appends and creations answer 503 until it does.") ??
+    (placed.reason === undefined
+      ? undefined
+      : `New logs, and segments that appends by default need, have no place: ${placed.reason}.`);
+  const serving = {
+    regionsUp,
+    minRegions,
+    metadataSpare,
+    metadataRegions: replicas.map((one) => one.region),
+    isDegraded: troubles !== "",
+  };
+  return {
+    status: cannot !== undefined ? "unavailable" : troubles === "" ? "ok" : "degraded",
+    survivableRegionLosses:
+      cannot === undefined
+        ? survivableRegionLosses({ regionsUp: regionsUp.length, minRegions, metadataSpare })
+        : 0,
+    detail: `${troubles}${cannot ?? servesWords(serving)}`,
+    metadataMode: "strong",
+    regions: regions.map((one) => {
+      const isUp = one.isUp && bookies.some(({ region, power }) => region === one && power.isUp);
+      return { name: one.region, status: isUp ? "up" : "down" };
+    }),
+    metadataReplicas: replicas.map((one): Seen => ({ name: one.region, status: one.isUp ? "up" : "down" })),
+  };
 }
 
 function servesWords(now: Parameters<typeof survivalWords>[0]): string {
@@ -49,13 +94,14 @@ function servesWords(now: Parameters<typeof survivalWords>[0]): string {
 }
 
 /** Every read begins with metadata, whose keys only a majority of its replicas knows. */
-function stoppedWords(metadataSpare: number, minRegions: number): string {
+function stoppedWords(metadataSpare: number, regionsUp: number, minRegions: number): string | undefined {
   if (metadataSpare < 0) {
     return (
       "Too few metadata replicas are left: appends and reads, local reads too, answer 503 until enough " +
       "are back."
     );
   }
+  if (regionsUp >= minRegions) return undefined;
   return `Appends by default need ${leastWords(minRegions)} and answer 503 until enough are back; reads may.`;
 }
 
@@ -63,6 +109,6 @@ function leastWords(minRegions: number): string {
   return `${minRegions} region${minRegions === 1 ? "" : "s"} or more`;
 }
 
-function downWords(down: readonly string[]): string {
-  return down.length === 0 ? "" : `${down.join(", ")} ${down.length === 1 ? "is" : "are"} down. `;
+function are(names: readonly string[], what: string): string {
+  return names.length === 0 ? "" : `${names.join(", ")} ${names.length === 1 ? "is" : "are"} ${what}. `;
 }

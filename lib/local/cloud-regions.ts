@@ -9,9 +9,10 @@ import { type Region, region } from "../protocol/ids.ts";
 import type { LogConfig } from "../protocol/items.ts";
 import { limits } from "../protocol/limits.ts";
 import type { Settler } from "../protocol/log/log-ports.ts";
+import { Registry } from "../protocol/placement/registry.ts";
 import type { MetadataStore, Trace } from "../protocol/ports.ts";
 import { withTimeout } from "../protocol/waiting.ts";
-import { cloudHealth } from "./cloud-health.ts";
+import { type CloudBookie, cloudHealth } from "./cloud-health.ts";
 import type { StorageBookie } from "./cloud-storage.ts";
 import type { Distances } from "./distances.ts";
 import { LocalRegion, type LocalRegionFields } from "./local-region.ts";
@@ -19,11 +20,13 @@ import type { LocalBookie } from "./region-bookies.ts";
 import { startFunctions } from "./region-functions.ts";
 import type { RegionLeaseStores } from "./region-lease-stores.ts";
 import { type Gate, RegionSwitch } from "./region-switch.ts";
+import type { WriteWatch } from "./write-watch.ts";
 
 interface CloudRegionsFields {
   readonly clock: Clock;
   readonly trace: Trace;
   readonly metadata: MetadataStore;
+  readonly metadataWrites: WriteWatch;
   readonly leases: RegionLeaseStores;
   /** The first region's port, the others follow; 0 takes any free ones. */
   readonly port: number;
@@ -42,12 +45,15 @@ export class CloudRegions {
   readonly #fields: CloudRegionsFields;
   readonly #switches: RegionSwitch[];
   readonly #replicas: readonly RegionSwitch[];
-  readonly #bookies: LocalBookie[] = [];
+  readonly #bookies: CloudBookie[] = [];
   readonly #open: LocalRegion[] = [];
+  /** What operators said, read beside requests and past all switches: health waits for none of them. */
+  readonly #registry: Registry;
 
   /** `replicas`: how many of the regions, from the first on, have a metadata replica, now and later. */
   constructor(fields: CloudRegionsFields, names: readonly string[], replicas: number) {
     this.#fields = fields;
+    this.#registry = new Registry(fields, []);
     this.#switches = names.map((name) => new RegionSwitch(region(name)));
     this.#replicas = this.#switches.slice(0, replicas);
   }
@@ -110,6 +116,7 @@ export class CloudRegions {
 
   async #openRegion(home: RegionSwitch): Promise<LocalRegion> {
     const { clock, port, config, allowedOrigins, onFault, onUndeclared, auditPeriodMs } = this.#fields;
+    const { metadataWrites } = this.#fields;
     const [replicas, bookies] = [this.#replicas, this.#bookies];
     const leases = (name: Region) => this.#fields.leases.of(name);
     const peer = (name: Region) => this.find(name);
@@ -117,7 +124,10 @@ export class CloudRegions {
     const api: LocalRegionFields["api"] = {
       allowedOrigins,
       defaultConfig: config,
-      health: async () => cloudHealth(this.#switches, replicas, config),
+      health: async () => {
+        const cloud = { replicas, bookies, config, topology: this.#registry, home: home.region };
+        return cloudHealth({ ...cloud, metadataWrites, regions: this.#switches });
+      },
       onFault: (error, requestId) => onFault(home.region, requestId, error),
       onUndeclared: ({ id }, code) => onUndeclared(id, code),
     };

@@ -28,10 +28,12 @@ import {
 import { readControlFile } from "./control-file.ts";
 import { LocalError } from "./local-error.ts";
 import { asSlowAsObjects } from "./object-store-latency.ts";
+import { WriteWatch, watchedEntries, watchedMetadata } from "./write-watch.ts";
 
 export interface StorageBookie {
   readonly address: BookieAddress;
   readonly bookie: Bookie;
+  readonly writes: WriteWatch;
   /** False: its storage came back empty or foreign, and its answers count for nothing (rule 21). */
   readonly isKnown: boolean;
 }
@@ -50,14 +52,18 @@ export class CloudStorage {
   #file: CloudFile;
   readonly #bookies: StorageBookie[] = [];
   readonly #random = new SystemRandom();
+  readonly metadata: MetadataStore;
+  readonly metadataWrites: WriteWatch;
 
   private constructor(
     file: CloudFile,
-    readonly metadata: MetadataStore,
+    metadata: MetadataStore,
     private readonly where: StorageFields & { readonly dataDir: string },
     private readonly open: Closable[],
   ) {
     this.#file = file;
+    this.metadataWrites = new WriteWatch(where.clock);
+    this.metadata = watchedMetadata(metadata, this.metadataWrites);
   }
 
   /** Throws LocalError if another process has the directory, or if it has other regions. */
@@ -140,12 +146,15 @@ async function storageBookie(
   { clock, wan }: StorageFields,
 ): Promise<StorageBookie> {
   const { storage } = record;
-  const store = wan ? asSlowAsObjects(local, { clock, random: new SystemRandom() }) : local;
+  const writes = new WriteWatch(clock);
+  const watched = watchedEntries(local, writes);
+  const store = wan ? asSlowAsObjects(watched, { clock, random: new SystemRandom() }) : watched;
   const marker = await store.get({ kind: "incarnation" });
   const address = addressOf(record);
   return {
     address,
     bookie: new StoredBookie({ id: address.id, storage, store, clock }),
+    writes,
     isKnown: marker?.kind === "incarnation" && marker.storage === storage,
   };
 }

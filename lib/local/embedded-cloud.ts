@@ -66,7 +66,7 @@ export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
   private constructor(options: CloudOptions, storage: CloudStorage, clock: CloudClock) {
     const { dataDir, port, delayMs = 0, wan = false, write, traceLevel } = options;
     const { auditPeriodMs = AUDIT_PERIOD_MS, allowedOrigins = [] } = options;
-    const { bookies, file, metadata } = storage;
+    const { bookies, file, metadata, metadataWrites } = storage;
     this.#dataDir = dataDir;
     this.#leases = new RegionLeaseStores(dataDir);
     this.#storage = storage;
@@ -80,6 +80,7 @@ export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
     const fields = {
       clock,
       metadata,
+      metadataWrites,
       leases: this.#leases,
       port,
       distances: wan ? asMeasured : equallyFar(delayMs),
