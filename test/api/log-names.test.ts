@@ -1,5 +1,7 @@
 /** Which names a log may have, and that no parser's folding of a path leads to another log. */
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { LOG_NAME_PATTERN, nameFault } from "../../lib/api/log-name.ts";
 import { apiUnderTest, problemIn } from "./api-under-test.ts";
 
 describe("names that are taken as they are", () => {
@@ -64,4 +66,30 @@ describe("names that are refused", () => {
     expect(problem.detail).toMatch(/'\.' or '\.\.' segment|not percent-encoded UTF-8/);
     expect(problem.detail).toContain("%2F");
   });
+});
+
+test("the pattern of the document takes the names that are taken, and no others", () => {
+  const pattern = new RegExp(LOG_NAME_PATTERN, "u");
+  const piece = fc.constantFrom(
+    ".",
+    "..",
+    "/",
+    "a",
+    " ",
+    "\u0000",
+    "\u001f",
+    "\u007f",
+    "\u009f",
+    "\u00a0",
+    "\u2028",
+    "\u{1f600}",
+  );
+  const name = fc.oneof(
+    fc.string({ unit: "grapheme" }),
+    fc.array(piece).map((pieces) => pieces.join("")),
+  );
+  fc.assert(
+    fc.property(name, (given) => pattern.test(given) === (nameFault(given) === undefined)),
+    { numRuns: 2_000 },
+  );
 });

@@ -167,3 +167,63 @@ test("R1 a query is refused before a path, and a path before headers", async () 
   expect(await detail("/v1/logs/%00/records")).toMatch(/^\/path\/log is no log name/);
   expect(await detail("/v1/logs/x/records")).toMatch(/^\/header\/log-format must be utf8 or base64/);
 });
+
+test("the document says what is refused, in schemas as far as they can say it, and else in words", async () => {
+  const { send } = await startedApi();
+  const { paths, components } = (await (await send("GET", "/v1/openapi.json")).json()) as OpenApi;
+  const schemas = components.schemas as Record<
+    string,
+    { properties: Record<string, Record<string, unknown>> }
+  >;
+  const given = (method: string, path: string, name: string) =>
+    paths[path]?.[method]?.parameters?.find((one) => one.name === name);
+  const name = { minLength: 1, maxLength: 512, pattern: expect.stringContaining("u001f") };
+  expect(given("get", "/v1/logs", "start_after")?.schema).toMatchObject(name);
+  expect(given("get", "/v1/logs", "limit")?.schema).toMatchObject({
+    minimum: 1,
+    maximum: 1_000,
+    default: 100,
+  });
+  const sender = { minLength: 1, maxLength: 64, pattern: "^[!-~]+$" };
+  const records = "/v1/logs/{log}/records";
+  expect(given("post", records, "idempotency-key")?.schema).toMatchObject(sender);
+  expect(given("post", records, "log-format")?.schema).toMatchObject({ default: "utf8" });
+  expect(given("post", records, "match_seq_num")?.description).toMatch(/With JSON it is refused \(400\)/);
+  expect(given("get", records, "dlsn")?.schema).toHaveProperty("pattern");
+  for (const start of ["seq_num", "dlsn", "timestamp", "tail_offset"]) {
+    expect(given("get", records, start)?.description).toMatch(/Not together with another of/);
+  }
+  expect(given("patch", "/v1/regions/{region}", "region")?.schema).toMatchObject({
+    minLength: 1,
+    maxLength: 64,
+  });
+  expect(schemas.Producer?.properties.id).toMatchObject(sender);
+  expect(schemas.Append?.properties.producer?.description).toMatch(/Not together with an Idempotency-Key/);
+  expect(schemas.Append?.properties.records).toMatchObject({ minItems: 1, maxItems: 1_000 });
+  const { timestamp, headers } = schemas.RecordInput?.properties ?? {};
+  expect(timestamp?.description).toMatch(/at most 60000 ms ahead of the server's clock \(400\)/);
+  expect(headers).toMatchObject({ maxItems: 64, items: { minItems: 2, maxItems: 2 } });
+  expect(headers?.description).toMatch(/8192 bytes together/);
+  expect(schemas.CreateLog).toMatchObject({ not: { required: ["preset", "replication"] } });
+  expect(schemas.Replication).toMatchObject({ description: expect.stringContaining("write_quorum >= ack") });
+  expect(schemas.ReadAnswer?.properties.up_to_date?.description).toMatch(/false there, even where `next`/);
+});
+
+test("each answer of the document names its request and its region, and says when to come back", async () => {
+  const { send } = await startedApi();
+  const { paths } = (await (await send("GET", "/v1/openapi.json")).json()) as {
+    paths: Record<
+      string,
+      Record<string, { responses: Record<string, { headers?: Record<string, object> }> }>
+    >;
+  };
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+  for (const { responses } of operations) {
+    for (const [status, { headers = {} }] of Object.entries(responses)) {
+      if (status === "default") continue;
+      expect(headers).toMatchObject({ "Request-Id": { required: true }, "Log-Region": { required: true } });
+      if (status === "429" || status === "421") expect(headers).toHaveProperty("Retry-After");
+      if (status === "421") expect(headers).toHaveProperty("Log-Owner");
+    }
+  }
+});
