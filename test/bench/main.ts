@@ -3,6 +3,7 @@
  * hold.
  */
 const benches: Readonly<Record<string, () => Promise<unknown>>> = {
+  abuse: () => import("./abuse.ts"),
   bundles: () => import("./bundles.ts"),
   placement: () => import("./placement.ts"),
   reads: () => import("./reads.ts"),

@@ -44,6 +44,11 @@ export class CloudProcess implements AsyncDisposable {
     return url;
   }
 
+  get pid(): number {
+    if (this.#child?.pid === undefined) throw new Error("no process");
+    return this.#child.pid;
+  }
+
   client(region: string): LogClient {
     return new LogClient({ endpoint: this.url(region) });
   }
