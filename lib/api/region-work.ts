@@ -4,15 +4,15 @@
  *
  * RGW1 What is beyond a bound is refused at once, with `over_capacity`, and nothing was done.
  * RGW2 Reads are begun in the order of their arrival. One whose caller left while it waited is not begun.
- * RGW3 Bodies count from before they are read until their request is answered, by the length that they state,
- *      and by the most that is read if they state none. Small ones are not counted, so that appends of a
- *      usual size do not wait for slow uploads of large ones.
+ * RGW3 The bytes of bodies count as they are read, until their request is answered. The first ones of each do
+ *      not, so that appends of a usual size do not wait for uploads of large ones, nor does what a slow
+ *      upload has only announced.
  */
 import type { MiddlewareHandler } from "hono";
 import { aborted } from "../protocol/call-abort.ts";
 import { FencelineError } from "../protocol/errors.ts";
 import type { ApiEnv } from "./api-env.ts";
-import { APPEND_BODY_BYTES_MAX } from "./append-request.ts";
+import { type OnBytes, watchBody } from "./request-body.ts";
 
 const KIB = 1024;
 
@@ -51,21 +51,24 @@ export class RegionWork {
   }
 
   /** RGW3. Throws `over_capacity`. */
-  async write<T>(bodyBytes: number, work: () => Promise<T>): Promise<T> {
-    const large = bodyBytes > workLimits.smallBodyBytes ? Math.min(bodyBytes, APPEND_BODY_BYTES_MAX) : 0;
+  async write<T>(work: (onBytes: OnBytes) => Promise<T>): Promise<T> {
     if (this.#writes >= workLimits.writesMax) throw tooMuch(`${workLimits.writesMax} appends and changes`);
-    if (this.#largeBodyBytes + large > workLimits.largeBodyBytesMax) {
-      throw tooMuch(
-        `${workLimits.largeBodyBytesMax} bytes of bodies over ${workLimits.smallBodyBytes} bytes`,
-      );
-    }
     this.#writes += 1;
-    this.#largeBodyBytes += large;
+    let counted = 0;
     try {
-      return await work();
+      return await work((bytes) => {
+        const large = Math.max(0, bytes - workLimits.smallBodyBytes);
+        if (this.#largeBodyBytes + large - counted > workLimits.largeBodyBytesMax) {
+          throw tooMuch(
+            `${workLimits.largeBodyBytesMax} bytes of bodies over ${workLimits.smallBodyBytes} bytes`,
+          );
+        }
+        this.#largeBodyBytes += large - counted;
+        counted = large;
+      });
     } finally {
       this.#writes -= 1;
-      this.#largeBodyBytes -= large;
+      this.#largeBodyBytes -= counted;
     }
   }
 
@@ -102,11 +105,9 @@ export function boundWork(work: RegionWork | undefined): MiddlewareHandler<ApiEn
     const { method, path, raw } = c.req;
     if (work === undefined || UNBOUNDED.has(path) || method === "OPTIONS") return await next();
     if (method === "GET" || method === "HEAD") return await work.read(raw.signal, next);
-    return await work.write(statedBytes(raw.headers), next);
+    return await work.write((onBytes) => {
+      watchBody(raw, onBytes);
+      return next();
+    });
   };
-}
-
-function statedBytes(headers: Headers): number {
-  if (headers.has("transfer-encoding")) return APPEND_BODY_BYTES_MAX;
-  return Number(headers.get("content-length") ?? 0);
 }

@@ -9,6 +9,16 @@ import { shortened } from "./log-name.ts";
 import type { Fault } from "./pointers.ts";
 import { invalidRequest } from "./validation.ts";
 
+/** Gets how many bytes of a body are there by now; throws `over_capacity` if they are more than may be. */
+export type OnBytes = (byteCount: number) => void;
+
+const watched = new WeakMap<Request, OnBytes>();
+
+/** Calls `onBytes` while the body of this request is read, whichever route reads it. */
+export function watchBody(request: Request, onBytes: OnBytes): void {
+  watched.set(request, onBytes);
+}
+
 /**
  * Reads the whole body, at most `limitBytes`. Throws `body_too_large`, `unsupported_media_type` if it is
  * compressed, since its bytes are not those that are meant, and `invalid_request` if its end never comes.
@@ -29,6 +39,7 @@ export async function readBody(request: Request, limitBytes: number, remedy: str
       reader.cancel().catch(() => {});
       throw tooLarge("more", limitBytes, remedy, {});
     }
+    watched.get(request)?.(byteCount);
     chunks.push(value);
   }
 }
