@@ -11,7 +11,7 @@ import {
   scriptPaths,
   whereIsWhat,
 } from "./tidy/documents.ts";
-import { importDirections } from "./tidy/import-directions.ts";
+import { documentedDirections, importDirections } from "./tidy/import-directions.ts";
 import { importCircles, smallFiles, upwardImports } from "./tidy/import-graph.ts";
 import { foreignDocuments, labelCitations, labelDefinitions } from "./tidy/labels.ts";
 import { needlessExports } from "./tidy/needless-exports.ts";
@@ -54,6 +54,7 @@ const readsClocks: ReadsClocks = {
 
 const rules: Readonly<Record<string, Rule>> = {
   "imports go from roots to surface and adapters, to formats, to the protocol": importDirections,
+  "the architecture shows who may import whom": documentedDirections,
   "no circle of imports in lib, types included": importCircles,
   "the folders of the log import downward only": upwardImports,
   "a small file serves more than one other": smallFiles,

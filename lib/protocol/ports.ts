@@ -1,5 +1,6 @@
 /**
- * Every seam between the protocol and the world, on one page; `Clock` and `Random` have files of their own.
+ * Every seam between the protocol and the world, on one page, but for those in log-ports.ts, of calls between
+ * regions. `Clock` and `Random` have files of their own.
  *
  *      LogWriter / LogReader            lib/protocol/log
  *        LedgerWriter / LedgerReader    lib/protocol/ledger

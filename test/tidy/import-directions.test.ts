@@ -1,5 +1,7 @@
-import { expect, test } from "vitest";
-import { importDirections } from "./import-directions.ts";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { documentedDirections, importDirections } from "./import-directions.ts";
+import { readRepository } from "./repository.ts";
 
 function judge(path: string, ...lines: string[]): string[] {
   return importDirections([{ path, text: lines.join("\n") }]);
@@ -67,4 +69,33 @@ test("a finding names file, line and import", () => {
 
 test("a file that does not parse is refused, not passed over", () => {
   expect(() => judge("lib/protocol/ids.ts", "const = ;")).toThrow("does not parse");
+});
+
+describe("the architecture's table of folders", () => {
+  const path = "docs/ARCHITECTURE.md";
+  const page = readRepository(fileURLToPath(new URL("../..", import.meta.url))).find(
+    (file) => file.path === path,
+  );
+  const judgePage = (text: string) => documentedDirections([{ path, text }]);
+  const text = page?.text ?? "";
+  const row = "| `lib/formats` ";
+
+  test("is the one that is enforced", () => {
+    expect(judgePage(text)).toEqual([]);
+  });
+
+  test.each([
+    ["allows more", (line: string) => line.replace(/ \|$/, ", `zod` |")],
+    ["names another folder", (line: string) => line.replace("lib/formats", "lib/console")],
+  ])("is refused if a row %s", (_, change) => {
+    const lines = text.split("\n");
+    const broken = lines.map((line) => (line.startsWith(row) ? change(line) : line)).join("\n");
+    expect(judgePage(broken)).toEqual([expect.stringContaining('enforced is "`lib/formats` may import')]);
+  });
+
+  test("is refused if a row, or all of it, is missing", () => {
+    const without = text.split("\n").filter((line) => !line.startsWith("| `test`"));
+    expect(judgePage(without.join("\n"))).toEqual([expect.stringContaining("`test` may import anything")]);
+    expect(documentedDirections([])).toHaveLength(1);
+  });
 });

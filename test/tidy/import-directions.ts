@@ -1,6 +1,7 @@
 /**
  * Who may import whom. Composition roots reach for the surface and the adapters, those for the formats, all
  * of them for the protocol, and the protocol for nothing. A folder without a row may import nothing at all.
+ * The architecture shows the same table to its readers.
  */
 import { importsOf, resolve } from "./parse.ts";
 import { isCode, isWithin, type SourceFile } from "./repository.ts";
@@ -37,7 +38,6 @@ const table: readonly (readonly [folder: string, row: Row])[] = [
     { files: [protocol, "lib/client"], packages: ["@aws-sdk/client-lambda", "@smithy/"], node: true },
   ],
   ["lib/client", { files: [protocol], types: ["lib/api"] }],
-  ["lib/console", {}],
   [
     "lib/infra",
     {
@@ -56,7 +56,7 @@ const table: readonly (readonly [folder: string, row: Row])[] = [
   [
     "lib/local",
     {
-      files: [protocol, formats, "lib/adapters", "lib/api", "lib/console"],
+      files: [protocol, formats, "lib/adapters", "lib/api"],
       packages: ["hono", "@hono/node-server"],
       node: true,
     },
@@ -79,7 +79,6 @@ const table: readonly (readonly [folder: string, row: Row])[] = [
     },
   ],
   ["lib/bundles", { packages: ["esbuild"], node: true }],
-  ["lib/index.ts", { files: [protocol, "lib/client", "lib/adapters/aws", "lib/adapters/node"] }],
   ["functions/*", { files: ["lib/lambda", "lib/environment.ts"], packages: ["aws-lambda"], node: true }],
   ["bin", { anythingBut: ["test"] }],
   ["test", { anythingBut: [] }],
@@ -95,6 +94,36 @@ export function importDirections(files: readonly SourceFile[]): string[] {
         .filter(({ specifier, typesOnly }) => !isAllowed(file.path, specifier, typesOnly, placed))
         .map(({ specifier, line }) => `${file.path}:${line}: ${placed.folder} may not import ${specifier}`);
     });
+}
+
+const HEADING = "## Folders and who may import whom";
+
+/** The architecture's table of folders has the rows of this one, in order, and each allows the same. */
+export function documentedDirections(files: readonly SourceFile[]): string[] {
+  const document = files.find((file) => file.path === "docs/ARCHITECTURE.md")?.text ?? "";
+  const [, section] = document.split(`${HEADING}\n`);
+  if (section === undefined) return [`docs/ARCHITECTURE.md: has no heading "${HEADING}"`];
+  const lines = (section.split(/^## /m)[0] ?? "").split("\n").filter((line) => line.startsWith("| `"));
+  const shown = lines.map((line) => {
+    const [, folder = "", , allowed = ""] = line.split("|").map((cell) => cell.trim());
+    return `${folder} may import ${allowed}`;
+  });
+  const enforced = table.map(([folder, row]) => `\`${folder}\` may import ${allowedText(row)}`);
+  return Array.from({ length: Math.max(shown.length, enforced.length) }, (_, index) => index)
+    .filter((index) => shown[index] !== enforced[index])
+    .map((index) => `docs/ARCHITECTURE.md: says "${shown[index]}", enforced is "${enforced[index]}"`);
+}
+
+function allowedText({ files = [], types = [], packages = [], node, anythingBut }: Row): string {
+  const inCode = (name: string) => `\`${name}\``;
+  if (anythingBut !== undefined) return ["anything", ...anythingBut.map(inCode)].join(" but ");
+  const all = [
+    ...files.map(inCode),
+    ...types.map((name) => `types of ${inCode(name)}`),
+    ...packages.map(inCode),
+    ...(node === true ? ["Node"] : []),
+  ];
+  return all.length === 0 ? "nothing" : all.join(", ");
 }
 
 interface Placed {
