@@ -129,7 +129,7 @@ describe("warm-appends-ask-nothing", () => {
         if (asks !== undefined) one.metadataAsked?.(instance, asks);
         one.functionCalled?.(made, { kind: "answered", value: ack });
       };
-      const item = { kind: "log-name", name: "orders", log: "a1" };
+      const item = { kind: "log-name", name: "orders", incarnation: "a1" };
       one.metadataChanged?.({ after: { item } } as never);
       append();
       meanwhile(one);

@@ -6,6 +6,7 @@
  * told of a tail that is another life's (T08).
  */
 import type { LogIncarnation } from "../../../lib/protocol/ids.ts";
+import type { Item } from "../../../lib/protocol/items.ts";
 import type { Operation } from "../history.ts";
 import type { Observer } from "../observations.ts";
 import { type Told, ToldAppends } from "../told-appends.ts";
@@ -43,15 +44,16 @@ export const livesOfLogs: Checker = {
   },
 };
 
-type NameItem = { readonly kind: string; readonly name?: string; readonly log?: LogIncarnation } | undefined;
+/** The life that an item names; none if it is no name's item. */
+const lifeNamed = (item: Item | undefined) => (item?.kind === "log-name" ? item : undefined);
 
-function noteLife(world: World, lives: Life[], before: NameItem, after: NameItem): void {
+function noteLife(world: World, lives: Life[], before: Item | undefined, after: Item | undefined): void {
   const { moment } = world.history;
-  if (before?.kind === "log-name" && after?.log !== before.log) {
-    for (const life of lives) if (life.log === before.log && life.to > moment) life.to = moment;
-  }
-  if (after?.kind !== "log-name" || after.log === undefined || after.log === before?.log) return;
-  lives.push({ log: after.log, name: after.name ?? "", from: moment, to: Number.POSITIVE_INFINITY });
+  const [was, is] = [lifeNamed(before), lifeNamed(after)];
+  if (is?.incarnation === was?.incarnation) return;
+  for (const life of lives) if (life.log === was?.incarnation && life.to > moment) life.to = moment;
+  if (is === undefined) return;
+  lives.push({ log: is.incarnation, name: is.name, from: moment, to: Number.POSITIVE_INFINITY });
 }
 
 interface Standing extends Told {
