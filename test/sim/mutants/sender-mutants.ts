@@ -30,12 +30,12 @@ if (matchSeqNum !== undefined && matchSeqNum !== next) {
 else this.#add(group, append);`,
         to: `if (refusal !== undefined) {
   placed.push({ kind: "refused", append, refusal });
-  const { sender } = append;
+  const { sender, records } = append.batch;
   if (refusal.kind === "passing" && sender !== undefined) {
-    const dlsn = { segment: this.start.segment, entry: this.#nextEntry, slot: 0 };
-    const start = { seqNum: this.#nextSeqNum, dlsn, timestampMs: this.#lastTimestampMs };
+    const { entry, seqNum, lastTimestampMs } = this.#next;
+    const start = { seqNum, dlsn: { segment: this.segment, entry, slot: 0 }, timestampMs: lastTimestampMs };
     const { seq, content } = sender;
-    this.producers.note(sender, { seq, content, count: append.records.length, start, last: start });
+    this.producers.note(sender, { seq, content, count: records.length, start, last: start });
   }
 } else this.#add(group, append);`,
       },
@@ -50,7 +50,7 @@ else this.#add(group, append);`,
       {
         in: "SealedRefusals.#refuseRepetition",
         from: "judgeAppend(this.log.name, this.#producers, append.batch, tail)",
-        to: "judgeAppend(this.log.name, new ProducerTable(), append, tail)",
+        to: "judgeAppend(this.log.name, new ProducerTable(), append.batch, tail)",
         uses: ["ProducerTable"],
       },
       {
