@@ -52,7 +52,7 @@ return await elect();`,
       {
         in: "AppendQueue.permit",
         from: "batch.permit?.deadline.isOver === false",
-        to: "permit !== undefined",
+        to: "batch.permit !== undefined",
       },
       {
         in: "isStale",
