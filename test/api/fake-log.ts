@@ -1,4 +1,4 @@
-/** A log in memory behind the surface's two interfaces; any operation can be told to fail. */
+/** A log in memory behind the surface's two interfaces; any operation can be made to fail. */
 import { NodeDigest } from "../../lib/adapters/node/node-digest.ts";
 import { SystemClock } from "../../lib/adapters/node/system-clock.ts";
 import { FencelineError } from "../../lib/protocol/errors.ts";

@@ -1,4 +1,4 @@
-/** Who owns a log, over HTTP. */
+/** The owner of a log, over HTTP. */
 import { describe, expect, test } from "vitest";
 import { FencelineError } from "../../lib/protocol/errors.ts";
 import { apiUnderTest, problemIn } from "./api-under-test.ts";

@@ -1,4 +1,4 @@
-/** What reads tell of their cost, to those who ask. */
+/** What reads report of their cost, to callers who ask. */
 import { expect, test } from "vitest";
 import { apiUnderTest } from "./api-under-test.ts";
 

@@ -2,7 +2,7 @@
  * What the functions cost at a cold start: `npm run bench -- bundles [--json]`. Builds each, and beside it a
  * bare handler that has the same SDK clients and does nothing else, bundled as SDK users do; compares their
  * sizes, and the times that fresh processes take to load them. What is not done at load is done by the first
- * request, so the time until that is answered is told, too. Exits with 1 if a gate fails.
+ * request, so the time until that is answered is printed, too. Exits with 1 if a gate fails.
  */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";

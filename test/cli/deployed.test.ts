@@ -18,7 +18,7 @@ interface Received {
   readonly body: string;
 }
 
-/** Stands for API Gateway and for Lambda: keeps what it receives, gives what it was told to. */
+/** Stands for API Gateway and for Lambda: keeps what it receives, gives what it was prepared to. */
 class FakeAws implements AsyncDisposable {
   readonly received: Received[] = [];
   answer: unknown = { regions: [] };

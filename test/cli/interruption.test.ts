@@ -1,5 +1,5 @@
 /**
- * Commands that are told to stop: what they say is done, what is in doubt, how to go on, and the exit code.
+ * Commands that get a signal to stop: what they say is done, what is in doubt, how to go on, and the exit code.
  */
 import { spawn } from "node:child_process";
 import { PassThrough } from "node:stream";

@@ -1,4 +1,4 @@
-/** The pages that `fenceline local` is told to serve. */
+/** The pages that `fenceline local` is asked to serve. */
 import { expect, test } from "vitest";
 import { run } from "./run-command.ts";
 

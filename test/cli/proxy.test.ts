@@ -1,4 +1,6 @@
-/** HTTP_PROXY, HTTPS_PROXY, NO_PROXY: who is asked by a proxy, and that it works or is refused with a word. */
+/**
+ * HTTP_PROXY, HTTPS_PROXY, NO_PROXY: which hosts are asked by a proxy, and that it works or is refused with a word.
+ */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";

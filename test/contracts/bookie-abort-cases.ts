@@ -1,4 +1,4 @@
-/** Calls that nobody waits for any more (ports.ts, `signal`), and several slots read in one message. */
+/** Cancelled calls (ports.ts, `signal`), and several slots read in one message. */
 import { expect } from "vitest";
 import { CallAbort } from "../../lib/protocol/call-abort.ts";
 import { unavailable } from "../../lib/protocol/errors.ts";
@@ -99,7 +99,7 @@ async function soon<T>(read: Promise<T>): Promise<T> {
   }
 }
 
-/** Storage that never answers a read of a slot, and lets go of who aborts it. */
+/** Storage that never answers a read of a slot, and releases a caller that aborts it. */
 function silentUntilAborted(store: EntryStore): EntryStore {
   return withGet(store, (key, signal) => {
     if (key.kind !== "slot") return store.get(key);

@@ -47,7 +47,7 @@ export interface Contract<P> {
   readonly open: () => Promise<Opened<P>>;
   /** What "many" is in its cases; fewer for a store that is reached over a network. */
   readonly many?: number;
-  /** Replies get lost beyond those that the suite loses, so that rivals' writes cannot always be told apart. */
+  /** Replies get lost beyond those that the suite loses, so that rivals' writes cannot always be distinguished. */
   readonly isFaulty?: boolean;
 }
 

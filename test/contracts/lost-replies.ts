@@ -1,12 +1,12 @@
 /**
  * Calls whose replies get lost. The caller sees `unavailable`, side effects possible; the effect happened
- * ("after") or did not ("before"), and the caller cannot tell which.
+ * ("after") or did not ("before"), and the caller cannot know which.
  */
 import { FencelineError } from "../../lib/protocol/errors.ts";
 
 export type Loss = "before" | "after";
 
-/** To the protocol an `unavailable` like any other; a test can tell it from a refusal that is meant. */
+/** To the protocol an `unavailable` like any other; a test can distinguish it from a refusal that is meant. */
 export class LostReply extends FencelineError {
   constructor(method: string) {
     super("unavailable", { message: `${method}: reply lost` });
@@ -72,7 +72,7 @@ export function lossyEdge(lose: Lose): LossyEdge {
   };
 }
 
-/** Enough to tell calls apart, without spelling out megabytes. */
+/** Enough to distinguish calls, without spelling out megabytes. */
 function shortBytes(_name: string, value: unknown): unknown {
   return value instanceof Uint8Array ? `${value.length} bytes: ${value.subarray(0, 16).join()}` : value;
 }

@@ -21,7 +21,8 @@ export const updateCases: readonly ContractCase<MetadataStore>[] = [
         }),
       );
       const count = countOf(await store.get(key, "consistent"));
-      // A write whose reply was lost and that a rival overwrote meanwhile is made again: nobody can tell (UPD2).
+      // A write whose reply was lost and that a rival overwrote meanwhile is made again: its outcome cannot be known
+      // (UPD2).
       if (scope.isFaulty) expect(count).toBeGreaterThanOrEqual(12);
       else expect(count).toBe(12);
     },
@@ -48,7 +49,7 @@ export const updateCases: readonly ContractCase<MetadataStore>[] = [
         const lossy = lossyEdge(firstWrite(loss)).wrap(store);
         const rival = afterLostWrite(lossy, () => addOne(store, scope, key));
         const outcome = await addOne(rival, scope, key);
-        // Lost after the effect, then overwritten: nobody can tell any more, so the decision is made again.
+        // Lost after the effect, then overwritten: its outcome cannot be known, so the decision is made again.
         expect(countOf(outcome.stored)).toBe(loss === "before" ? 2 : 3);
         expect(await store.get(key, "consistent")).toEqual(outcome.stored);
       }

@@ -21,7 +21,7 @@ export const sampleReplication: Replication = {
   minRegions: 2,
 };
 
-/** Four bookies in two regions; `generation` tells one ensemble from the next. */
+/** Four bookies in two regions; `generation` distinguishes one ensemble from the next. */
 function sampleEnsemble(generation: number): BookieAddress[] {
   return [0, 1, 2, 3].map((index) => ({
     id: bookieId(`us-east-${1 + (index % 2)}.b${index}~s${generation}`),

@@ -75,7 +75,7 @@ async function driveDeployment(isEnforced: boolean): Promise<void> {
 }
 
 /**
- * As a user does. A busy emulator answers too little to tell, and is then asked for longer; a broken promise
+ * As a user does. A busy emulator answers too little to judge, and is then asked for longer; a broken promise
  * is one at once.
  */
 async function verifyAll(outputs: string): Promise<void> {

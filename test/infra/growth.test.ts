@@ -49,7 +49,7 @@ describe.each([
       for (const [id, resource] of Object.entries(resourcesOf(old))) {
         if (stateful.includes(resource.Type)) expect(resourcesOf(now)[id]).toEqual(resource);
       }
-      // It would be blind to everything if the functions had not been told of the new region.
+      // It would be blind to everything if the functions did not know the new region.
       expect(differences(old, now).changed).toContain("AWS::Lambda::Function.Environment");
     }
     expectInPlace(before.metadata, after.metadata);

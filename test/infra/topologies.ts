@@ -64,7 +64,7 @@ export interface Templates {
 
 const made = new Map<string, Templates>();
 
-/** Made once for each topology of a test file; whoever gets them only reads. */
+/** Made once for each topology of a test file; its users only read them. */
 export function templatesOf(topology: Topology): Templates {
   const key = JSON.stringify(topology);
   const known = made.get(key) ?? synthesised(topology);

@@ -1,4 +1,4 @@
-/** A call that a function may not make is told to whoever watches over it: once logged, once counted. */
+/** A call that a function may not make is reported to the operators: once logged, once counted. */
 import { expect, test, vi } from "vitest";
 import {
   awsClients,

@@ -28,7 +28,7 @@ interface Outcome {
   readonly PhysicalResourceId: string;
 }
 
-/** What CloudFormation is told in the end. */
+/** What CloudFormation gets in the end. */
 async function outcomeOf(
   answer: (event: CustomResourceEvent) => Promise<void>,
   event: Omit<CustomResourceEvent, "ResponseURL" | "StackId" | "RequestId" | "LogicalResourceId">,

@@ -1,6 +1,6 @@
 import type { RegionSettings } from "../../lib/environment.ts";
 
-/** What the functions of a deployment in one region with one bookie are told. */
+/** What the functions of a deployment in one region with one bookie get. */
 export const oneRegion: RegionSettings = {
   deployment: "glog",
   logLevel: "ERROR",

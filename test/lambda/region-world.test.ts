@@ -39,7 +39,7 @@ const made: Record<RegionSettings["metadata"]["mode"], DeploymentItem> = {
   home: { kind: "deployment", metadataMode: "home", homeRegion: region("us-east-1") },
 };
 
-/** AWS as far as a region's functions know it: who was asked for what, by clients with which waits. */
+/** AWS as far as a region's functions know it: which service was asked for what, by clients with which waits. */
 class AskedAws implements AwsClients {
   readonly asked: string[] = [];
   readonly waits = new Map<string, ClientWaits>();

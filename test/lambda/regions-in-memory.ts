@@ -39,7 +39,7 @@ export class WatchedLeases extends MemoryLeaseStore {
   }
 }
 
-/** Two regions of functions over memory; a bookie does what it is told to. */
+/** Two regions of functions over memory; a bookie does what a test asks of it. */
 export class Regions {
   readonly #functions = new Map<string, AppendFunction>();
   readonly #reads = new Map<string, ReadFunction>();

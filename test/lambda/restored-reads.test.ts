@@ -35,7 +35,7 @@ describe("with writers that stand still", { timeout: 60_000 }, () => {
   });
 
   test("a tail that only a writer could settle is not told, and a local read has what is confirmed", async () => {
-    // An append that one region holds, and nobody was told of; the other region is silent.
+    // An append that one region holds, and that was never acknowledged; the other region is silent.
     for (const n of [1, 2, 3]) regions.moods.set(`${WEST}.b${n}~s${n}`, "down");
     regions.isReadOnly = false;
     const { body: unknown } = await regions.append(EAST, "in doubt");

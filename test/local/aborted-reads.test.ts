@@ -1,4 +1,4 @@
-/** Reads that nobody waits for any more: simulated distance and lost regions let go of them at once. */
+/** Cancelled reads: simulated distance and lost regions release them at once. */
 import { expect, test } from "vitest";
 import { MemoryEntryStore } from "../../lib/adapters/memory/memory-entry-store.ts";
 import { SystemClock } from "../../lib/adapters/node/system-clock.ts";

@@ -21,7 +21,7 @@ export class HurriedClock implements CloudClock {
     return this.#clock.startTimer(delayMs / this.factor, fire);
   }
 
-  /** So much time is gone at once, for whoever asks; timers that run are not hurried by it. */
+  /** So much time is gone at once, for every reader of the clock; timers that run are not hurried by it. */
   leap(durationMs: number): void {
     this.#leaptMs += durationMs;
   }

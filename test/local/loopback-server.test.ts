@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { LoopbackServer } from "../../lib/local/loopback-server.ts";
 import { RunningCloud } from "./running-cloud.ts";
 
-/** Sends bytes as they are, and tells all that comes back until the connection ends. */
+/** Sends bytes as they are, and returns all that comes back until the connection ends. */
 async function exchange(
   url: string,
   bytes: string,

@@ -22,7 +22,7 @@ const LATE_MS = 100;
 
 /**
  * Silence takes its time: limits of seconds, here a quarter of them. On a machine so busy that a quarter is
- * too little, the story is told once more with all of it.
+ * too little, the story is run once more with all of it.
  */
 const hurried = (story: (running: RunningCloud) => Promise<void>) => async () => {
   const lateness = monitorEventLoopDelay();

@@ -31,7 +31,7 @@ export type Command =
   | { readonly command: "append"; readonly log: string; readonly body: string }
   | { readonly command: "read"; readonly log: string };
 
-/** What a process is told: who it is, what to do, or what a store answered. */
+/** What a process gets: its name, what to do, or what a store answered. */
 export type ToProcess =
   | { readonly kind: "start"; readonly start: Start }
   | { readonly kind: "command"; readonly id: number; readonly command: Command }

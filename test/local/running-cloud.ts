@@ -45,7 +45,7 @@ export class RunningCloud implements AsyncDisposable {
     return new LogClient({ endpoint: this.url(region), timeoutMs });
   }
 
-  /** Bodies of the whole log, as a strong read in the region tells them. */
+  /** Bodies of the whole log, as a strong read in the region returns them. */
   bodies(region: string, log: string): Promise<string[]> {
     return this.bodiesFrom(region, log, 0);
   }

@@ -52,7 +52,7 @@ export class Held {
     for (const { go } of this.#waiting.splice(0)) go();
   }
 
-  /** Ends them without an answer that tells anything; later calls are not held any more. */
+  /** Ends them without an answer that proves anything; later calls are not held any more. */
   lose(): void {
     this.#open = true;
     this.retire();

@@ -1,6 +1,6 @@
 /**
  * Two regions of which one does not reach the other, while the other way is open: the log goes on in all three
- * at more than half the pace of the same seed without the cut, whoever owns it, and nothing is broken.
+ * at more than half the pace of the same seed without the cut, whichever region owns it, and nothing is broken.
  */
 import { describe, expect, test } from "vitest";
 import { CPU_BOUND } from "../cpu-bound.ts";

@@ -1,6 +1,6 @@
 /**
  * Five regions, acknowledgements in three: whichever two are lost, writes, reads and takeovers go on in the
- * others. The metadata store is one that survives (mode `strong`); what happens when it does not is told last.
+ * others. The metadata store is one that survives (mode `strong`); what happens when it does not comes last.
  */
 import { describe, expect, test } from "vitest";
 import { CPU_BOUND } from "../cpu-bound.ts";
@@ -12,7 +12,7 @@ import { type RunResult, runPlan } from "./run-plan.ts";
 const REGIONS = ["east", "south", "west", "north", "center"];
 const LOST_FROM_MS = 10_000;
 const LOST_TO_MS = 150_000;
-/** Whoever wrote in a lost region is noticed, and the log taken over, in this time. */
+/** A writer in a lost region is noticed, and the log taken over, in this time. */
 const NOTICED_MS = 15_000;
 
 const pairs = REGIONS.flatMap((one, index) => REGIONS.slice(index + 1).map((other) => [one, other] as const));

@@ -33,7 +33,7 @@ export function callFunctions<T>(
     });
 }
 
-/** Refused before anything ran; whoever says so is alive. */
+/** Refused before anything ran; a function that says so is alive. */
 function tooMuchToDo(region: Region): FencelineError {
   return new FencelineError("over_capacity", {
     message: `the append function of ${region} has too much to do; try again`,

@@ -27,7 +27,7 @@ export interface FunctionInstance {
   isParked: boolean;
 }
 
-/** What the instance is asked to do, and how it is told of in the observations. */
+/** What the instance is asked to do, and its name in the observations. */
 export interface FleetCall<T> {
   readonly about: Omit<FunctionCall, "process">;
   /** `request` is `about.request` as it comes out of the network: equal, and an object of this delivery. */
@@ -84,7 +84,7 @@ export class FunctionFleet {
     );
   }
 
-  /** Lets go of its pens or keeps them, and is frozen or not, perhaps before its release came through. */
+  /** Releases its leases or keeps them, and is frozen or not, perhaps before its release came through. */
   #rest(instance: FunctionInstance): void {
     const { releases, parks } = this.plan;
     const park = () => {

@@ -1,13 +1,13 @@
 /**
- * What clients asked and what they were told, in one order. An operation whose outcome the client does not
- * know, because it was told so, or crashed, or is still waiting, stays open to the end of the run.
+ * What clients asked and what they got, in one order. An operation whose outcome the client does not
+ * know, because the answer said so, or it crashed, or is still waiting, stays open to the end of the run.
  */
 import { FencelineError } from "../../lib/protocol/errors.ts";
 import type { EntryId, LedgerId, LogIncarnation, Region } from "../../lib/protocol/ids.ts";
 
 import type { SimulatedProcess } from "./simulated-process.ts";
 
-/** A payload or record, told apart from all others by its number. */
+/** A payload or record, distinguished from all others by its number. */
 export type Content = number;
 
 export type Request =

@@ -10,7 +10,7 @@ import { auditorIn } from "./actors/region-auditor-actor.ts";
 import type { Judge } from "./judge.ts";
 import type { World } from "./world.ts";
 
-/** By how much the clock of whoever created or deleted a ledger may have been wrong, and more. */
+/** By how much the clock of a ledger's creator or deleter may have been wrong, and more. */
 const CLOCKS_MS = 48 * 3_600_000;
 const PASSES = 4;
 

@@ -1,4 +1,7 @@
-/** Every region's `append` function accepts an append to a log, whoever owns it, when nothing goes wrong any more. */
+/**
+ * Every region's `append` function accepts an append to a log, whichever region owns it, when nothing goes wrong any
+ * more.
+ */
 import { logName } from "../../lib/protocol/ids.ts";
 import { type AppendCall, appendThrough } from "./actors/log-caller-actor.ts";
 import type { Judge } from "./judge.ts";
@@ -14,7 +17,7 @@ export async function acceptThroughFunction(
   stand: Stand,
 ): Promise<void> {
   const { world } = judge;
-  // A record of its own for each attempt: one that was told nothing may be in the log.
+  // A record of its own for each attempt: one without an answer may be in the log.
   const request = () => ({ kind: "append", log, contents: [world.newContent()], match: undefined }) as const;
   await judge.demand(
     `log ${log} accepts an append through the function of ${process.region}`,

@@ -1,4 +1,7 @@
-/** Every log: each region's reader reaches its tail, each region's function accepts an append, and it can be read whole. */
+/**
+ * Every log: each region's reader reaches its tail, each region's function accepts an append, and it can be read
+ * whole.
+ */
 import { logName } from "../../lib/protocol/ids.ts";
 import { appendContents } from "./actors/log-appender-actor.ts";
 import { askTail, readRecords } from "./actors/log-reader-actor.ts";
@@ -19,7 +22,7 @@ export async function judgeLogs(judge: Judge): Promise<void> {
     let last: LogFunctions | undefined;
     for (const region of world.plan.world.regions) {
       last = startLogFunctions(world, world.startProcess(`judge-${region}`, region));
-      // First of all: the tail of an idle log can be told before anybody writes again.
+      // First of all: the tail of an idle log can be read before anybody writes again.
       await reachTail(judge, last, name, stand);
       if (world.fleets.has(last.process.region)) {
         await acceptThroughFunction(judge, last.process, name, stand);
@@ -52,7 +55,7 @@ async function acceptAppend(
   name: string,
   stand: Stand,
 ): Promise<void> {
-  // A record of its own for each attempt: one that was told nothing may be in the log.
+  // A record of its own for each attempt: one without an answer may be in the log.
   const request = () => ({
     kind: "append" as const,
     log: name,

@@ -116,7 +116,7 @@ async function readWhole(judge: Judge, ledgerId: LedgerId): Promise<readonly Con
   }
 }
 
-/** The readers' half of liveness, before anything is recovered: an open ledger's tail can be told. */
+/** The readers' half of liveness, before anything is recovered: an open ledger's tail can be read. */
 export async function judgeTails(judge: Judge): Promise<void> {
   const { world } = judge;
   // Copies that reach the ack quorum in too few regions are neither an ACK set nor its absence.
@@ -155,7 +155,7 @@ function isBeyondOpen(world: World, ledgerId: LedgerId): boolean {
   return item?.kind !== "ledger" || item.state !== "OPEN" || isTouched(world, item);
 }
 
-/** Damaged storage or a Tombstone may leave an open tail undecidable; only recovery can tell then. */
+/** Damaged storage or a Tombstone may leave an open tail undecidable; only recovery can decide then. */
 function isTouched(world: World, ledger: LedgerMetadata): boolean {
   return ledger.fragments.some(({ ensemble }) =>
     ensemble.some(({ id }) => {

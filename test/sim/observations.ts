@@ -1,6 +1,6 @@
 /**
- * What checkers see. The world tells every observer of each change inside it, as it happens: the stores'
- * effects, the bookies' answers, what the protocol says of itself, and what clients asked and were told.
+ * What checkers see. The world reports to every observer each change inside it, as it happens: the stores'
+ * effects, the bookies' answers, what the protocol says of itself, and what clients asked and got.
  */
 import type { BookieId, EntryId, LedgerId, LogIncarnation, Region } from "../../lib/protocol/ids.ts";
 import type { Lease } from "../../lib/protocol/lease.ts";
@@ -76,7 +76,7 @@ export interface Observer {
   functionCalled?(call: FunctionCall, outcome: FunctionOutcome): void;
   /** An instance asked another region; `answer` is undefined as it asks, and never comes if none does. */
   regionCalled?(call: RegionCall, answer: unknown): void;
-  /** A client was told that its records are in the log. */
+  /** A client got the answer that its records are in the log. */
   appended?(log: string, contents: readonly Content[], ack: AppendAck): void;
   /** A client's operation began, or came to its end. */
   operated?(operation: Operation): void;

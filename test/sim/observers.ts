@@ -1,4 +1,4 @@
-/** Hands every observation to whoever asked for that kind, in a fixed order. */
+/** Hands every observation to the observers of that kind, in a fixed order. */
 import type { LogIncarnation } from "../../lib/protocol/ids.ts";
 import type { Lease } from "../../lib/protocol/lease.ts";
 import type { AppendAck } from "../../lib/protocol/log/operations.ts";

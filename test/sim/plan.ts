@@ -133,7 +133,7 @@ export interface FunctionsPlan {
   readonly instancesMax: number;
   /** Requests that one instance works on at once. */
   readonly concurrency: number;
-  /** Probability that an instance lets go of its pens when it has nothing to do. */
+  /** Probability that an instance releases its leases when it has nothing to do. */
   readonly releases: number;
   /** Probability that an instance is frozen when it has nothing to do. */
   readonly parks: number;

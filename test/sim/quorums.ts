@@ -38,8 +38,9 @@ export function areAckSet(holders: readonly BookieAddress[], replication: Replic
 }
 
 /**
- * Tells copies apart, whatever is in them: two are the same exactly if all their bytes are. (The number in a payload
- * tells only payloads of raw ledgers apart; an entry of a log is a set of records.)
+ * Distinguishes copies, whatever is in them: two are the same exactly if all their bytes are. (The number in a
+ * payload
+ * distinguishes only payloads of raw ledgers; an entry of a log is a set of records.)
  */
 export const copyOf = ({ digest }: SealedEntry): string => digest.join(" ");
 

@@ -24,7 +24,7 @@ export interface Found extends Reduction {
 /** How far a search goes. In events of virtual time, so that it stops at the same place on any machine. */
 export interface SearchBounds {
   readonly runs: number;
-  /** Of one run: whoever was left alone may try again and again for a month. */
+  /** Of one run: a client that was left alone may try again and again for a month. */
   readonly eventsOfRun: number;
   /** Of all runs together. */
   readonly events: number;

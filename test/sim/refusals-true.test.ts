@@ -1,4 +1,4 @@
-/** Who is told that something is not there: when that is true, and when the checker objects. */
+/** Answers that something is not there: when they are true, and when the checker objects. */
 import { expect, test } from "vitest";
 import { entryId, segmentNumber, seqNum } from "../../lib/protocol/ids.ts";
 import { segmentKey } from "../../lib/protocol/items.ts";

@@ -38,13 +38,15 @@ export class Registries {
     return copy;
   }
 
-  /** What this process was told of states when it last asked, the latest first; several, since it may act late. */
+  /** What this process read of states when it last asked, the latest first; several, since it may act late. */
   told(process: SimulatedProcess): readonly TopologyStates[] {
     return this.#copies.get(process)?.told ?? [];
   }
 }
 
-/** Copies that are remembered. A copy is read every ten seconds at most, and a choice is acted on sooner than this. */
+/**
+ * Copies that are remembered. A copy is read every ten seconds at most, and a choice is acted on sooner than this.
+ */
 const COPIES = 6;
 
 class RememberedRegistry implements Topology {
@@ -67,7 +69,7 @@ class RememberedRegistry implements Topology {
   }
 }
 
-/** Whether new copies may go to this bookie, by what a process was told. */
+/** Whether new copies may go to this bookie, by what a process has read. */
 export function isOpen(
   { id, place }: { id: BookieAddress["id"]; place: { region: Region } },
   states: TopologyStates,

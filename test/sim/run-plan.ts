@@ -101,7 +101,7 @@ function scheduleJudgement(world: World): End {
   return end;
 }
 
-/** When whoever this fault stopped goes on. */
+/** When the process that this fault stopped goes on. */
 function endOfStop(fault: Fault): number {
   if (isMessageFault(fault)) return 0;
   return isFunctionFault(fault) ? fault.thawByMs : fault.toMs;

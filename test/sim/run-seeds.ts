@@ -1,4 +1,4 @@
-/** Runs many seeds, tells of those that go wrong, and sums up. */
+/** Runs many seeds, prints those that go wrong, and sums up. */
 import { floors, functionFloors, missedFloors } from "./floors.ts";
 import { drawPlan, profileOf } from "./profiles/all-profiles.ts";
 import { type Reduction, smallest } from "./reduction.ts";
@@ -6,7 +6,7 @@ import { nothing, type RunCounts, together } from "./run-counts.ts";
 import { story } from "./story.ts";
 import { type Job, type JobDone, runJobs } from "./workers.ts";
 
-/** Failing seeds that are reduced and told; of the others only the seed is printed. */
+/** Failing seeds that are reduced and printed; of the others only the seed is printed. */
 const STORIES_MAX = 3;
 
 export interface SeedsRequest {

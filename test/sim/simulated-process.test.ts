@@ -9,7 +9,7 @@ import { SimulatedProcess } from "./simulated-process.ts";
 import { Verdict } from "./verdict.ts";
 import { World } from "./world.ts";
 
-/** Starts a timer of 50 ms, freezes from 20 to 1,000 ms, and tells when it fired and what the clocks said. */
+/** Starts a timer of 50 ms, freezes from 20 to 1,000 ms, and returns when it fired and what the clocks said. */
 async function frozen(standsStill: boolean) {
   const scheduler = new Scheduler();
   const random = new SeededRandom(1, "p");

@@ -1,4 +1,4 @@
-/** Tells a failing run to a person: how to see it again, what was wrong, and the last events that led there. */
+/** Prints a failing run for a person: how to see it again, what was wrong, and the last events that led there. */
 import type { Fault } from "./faults.ts";
 import type { Plan } from "./plan.ts";
 import { type Found, type Reduction, reduced } from "./reduction.ts";

@@ -37,7 +37,7 @@ export class ToldAppends implements Observer {
     this.#ledgers.set(log, ofLife.set(number, (ofLife.get(number) ?? new Set()).add(ledgerId)));
   }
 
-  /** Undefined: it does not stand as its caller was told. */
+  /** Undefined: it does not stand as its answer said. */
   lifeOf(told: Told): LogIncarnation | undefined {
     const lives = this.world.table.itemsOf("log").filter(({ item }) => item.name === told.log);
     return lives.find(({ item: { incarnation: log } }) => {
@@ -68,7 +68,7 @@ export class ToldAppends implements Observer {
   }
 }
 
-/** Undefined: it is none, so nothing that was told stands in it. */
+/** Undefined: it is none, so nothing of an answer stands in it. */
 function recordSetOf(payload: Uint8Array): ReturnType<typeof decodeRecordSet> | undefined {
   try {
     return decodeRecordSet(payload, "an entry");

@@ -1,6 +1,6 @@
 /**
  * While simulated code runs, the real world is out of reach: real clocks, real randomness and real timers
- * throw. Whoever needs time or luck has a port for it.
+ * throw. Code that needs time or luck has a port for it.
  */
 import type { Guard } from "./scheduler.ts";
 

@@ -1,4 +1,4 @@
-/** A worker process: runs one seed or one mutant after the other, as it is told. */
+/** A worker process: runs one seed or one mutant after the other, as asked. */
 import { allMutants } from "./mutants/all-mutants.ts";
 import { caughtByTest } from "./mutants/failing-test.ts";
 import { firstCatch } from "./mutants/first-catch.ts";
@@ -9,7 +9,7 @@ import { reduced } from "./reduction.ts";
 import { runPlan } from "./run-plan.ts";
 import type { Job, JobDone } from "./workers.ts";
 
-// Whoever asked is gone, and with it everybody who would hear the answer.
+// The asking process is gone, and with it everybody who would hear the answer.
 process.on("disconnect", () => process.exit(1));
 
 process.on("message", async (job: Job) => {

@@ -37,7 +37,7 @@ function headingsOf(document: SourceFile): Set<string> {
   return anchors;
 }
 
-/** Paths into this repository that a document names in code, and the npm scripts that it tells of. */
+/** Paths into this repository that a document names in code, and the npm scripts that it names. */
 export function documentPaths(files: readonly SourceFile[]): string[] {
   const scripts = scriptsOf(files);
   return documents(files).flatMap((file) => {

@@ -1,5 +1,5 @@
 /**
- * The protocol cannot see the world: whatever tells the time, draws lots, waits, or depends on the host or
+ * The protocol cannot see the world: whatever reads the time, draws lots, waits, or depends on the host or
  * its language stays out of lib/protocol, as a name of any kind. The compiler refuses most of it too; what
  * ECMAScript itself brings along (Date, Math.random, the locale) only this rule refuses.
  */

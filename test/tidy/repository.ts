@@ -33,7 +33,7 @@ function pathsOf(root: string): string[] {
   return listed.split("\0").filter((path) => path !== "");
 }
 
-/** Ours without what a git hook would tell git about another repository. */
+/** Ours without what a git hook would say to git about another repository. */
 export function ownEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_")));
 }

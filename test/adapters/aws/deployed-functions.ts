@@ -104,7 +104,7 @@ export class DeployedFunctions {
   }
 }
 
-/** The same bookie, as `read` is told of it. */
+/** The same bookie, as `read` knows it. */
 export function asReader(bookie: BookieEntry): BookieEntry {
   return { ...bookie, functionName: bookie.functionName.replace("bookie", "reader") };
 }

@@ -90,7 +90,7 @@ export class DeployedCloud {
     return { name, rack: `${zonePrefix(region)}-az${name.slice(1)}`, storage };
   }
 
-  /** What it says goes to a file; its end is told if it fails. */
+  /** What it says goes to a file; its end is printed if it fails. */
   async #cdk(command: string, args: readonly string[]): Promise<void> {
     const path = join(this.directory, `cdk-${command}.log`);
     const log = createWriteStream(path);

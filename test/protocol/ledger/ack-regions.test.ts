@@ -1,4 +1,4 @@
-/** Rule 5: acks of too few regions acknowledge nothing, and the trace tells of each entry that waits for them. */
+/** Rule 5: acks of too few regions acknowledge nothing, and the trace reports each entry that waits for them. */
 import { expect, test } from "vitest";
 import type { TraceEvent } from "../../../lib/protocol/trace-events.ts";
 import { acknowledged, sendMany } from "../../scenarios/cards/meddling.ts";

@@ -265,7 +265,7 @@ describe("random failures and interleavings", () => {
     seen.returned += run.returned.size;
     seen.stopped += run.writer.stopped === undefined ? 0 : 1;
 
-    // Callers were told in order, each once, and by what happened to their own entry.
+    // Callers got their answers in order, each once, and by what happened to their own entry.
     const acked = outcomes.filter((outcome) => outcome.startsWith("acknowledged"));
     expect(acked).toEqual(acknowledgements.map(({ entry }) => `acknowledged ${entry}`));
     expect(outcomes.slice(0, acked.length)).toEqual(acked);

@@ -179,7 +179,7 @@ const anyTail: fc.Arbitrary<Tail> = fc
 interface Placed {
   readonly w: World;
   readonly ledger: LedgerMetadata;
-  /** Who had each entry before recovery began. */
+  /** The bookies that had each entry before recovery began. */
   readonly had: readonly (readonly BookieAddress[])[];
 }
 

@@ -254,7 +254,7 @@ function replaceSome(
 }
 
 /**
- * Whether there is a filling, where that is quickly told: with E = Qw and m <= 2 regions only have their own
+ * Whether there is a filling, where that is quickly decided: with E = Qw and m <= 2 regions only have their own
  * bound each, and one or two positions are tried out.
  */
 function canFillPair(

@@ -19,7 +19,7 @@ describe("others may leave", () => {
     // As few as possible: two of the four that were well.
     const stayed = answer.filter((member, position) => member === ensemble[position]);
     expect(stayed).toHaveLength(2);
-    // Rule 7: whoever comes in was no member before, so nobody moves to another position.
+    // Rule 7: a bookie that comes in was no member before, so none moves to another position.
     expect(answer.filter((member) => ensemble.includes(member))).toHaveLength(2);
   });
 

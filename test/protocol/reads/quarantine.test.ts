@@ -16,7 +16,7 @@ const rules: QuarantineRules = {
 };
 const b = bookieId("b");
 
-/** Moves when told to; nothing here waits for it. */
+/** Moves when a test moves it; nothing here waits for it. */
 class HandClock implements Clock {
   #monotonicMs = 5_000;
   wallMs = 1_700_000_000_000;

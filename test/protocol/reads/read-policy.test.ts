@@ -13,7 +13,7 @@ const three = racks.slice(0, 3);
 const far = bookieAt("far", "/r2/a");
 
 /**
- * Reads at random intervals without waiting for the last one, as many as told; `draw` makes the latencies.
+ * Reads at random intervals without waiting for the last one, as many as asked for; `draw` makes the latencies.
  */
 async function load(
   reading: ReadingWorld,

@@ -1,4 +1,4 @@
-/** A reader, its bookies and virtual time: bookies answer, fail or keep silent as a test tells them. */
+/** A reader, its bookies and virtual time: bookies answer, fail or keep silent as a test decides. */
 
 import type { CallSignal } from "../../../lib/protocol/call-abort.ts";
 import { bookieId, region } from "../../../lib/protocol/ids.ts";
@@ -90,7 +90,7 @@ export class ReadingWorld {
     return this.settle(this.start(writeSet));
   }
 
-  /** Reads one after another, as many as told, with a pause between them. */
+  /** Reads one after another, as many as asked for, with a pause between them. */
   async readMany(writeSet: readonly BookieAddress[], reads: number, pauseMs = 0): Promise<void> {
     for (let read = 0; read < reads; read++) {
       await this.read(writeSet);

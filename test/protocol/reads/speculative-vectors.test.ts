@@ -17,7 +17,7 @@ function world(): ReadingWorld {
 
 const bookies = [1, 2, 3, 4, 5].map((number) => bookieAt(`b${number}`, "/r1/a"));
 
-/** The write set of an entry: as many bookies as told, from the entry's own on. */
+/** The write set of an entry: as many bookies as asked for, from the entry's own on. */
 function writeSet(entry: number, ensemble: readonly BookieAddress[], size: number): BookieAddress[] {
   return Array.from(
     { length: size },

@@ -5,7 +5,7 @@ import { acknowledged, endOf, isSettled, sendMany, slots } from "./meddling.ts";
 
 const names = (count: number) => Array.from({ length: count }, (_, index) => `B${index}`);
 
-/** Adds of `entry` at these bookies fail, now and later, as far as this writer can tell. */
+/** Adds of `entry` at these bookies fail, now and later, as far as this writer can see. */
 function failAdds(w: World, targets: string, entry?: number): void {
   for (const target of targets.split(" ")) {
     w.faults.fail({ client: "W", target, call: "add", ...(entry === undefined ? {} : { about: entry }) });

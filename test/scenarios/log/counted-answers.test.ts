@@ -87,7 +87,7 @@ test("OF4: an answer behind a failure is told, however lately one was told befor
     expect(await w.run(calls.canOwn(w.log, east))).toBe(canOwn);
     await clock.advance(thenMs);
   };
-  await answers(true, 50); // told: nothing was counted
+  await answers(true, 50); // returned: nothing was counted
   await answers(undefined, limits.ownerSilenceMs / 2);
   await answers(undefined, limits.ownerSilenceMs / 4);
   await answers(true, limits.ownerSilenceMs / 4);

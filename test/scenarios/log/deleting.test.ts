@@ -32,7 +32,7 @@ describe("a deleted log", () => {
     const w = await LogWorld.make(ONE_BATCH);
     const p = w.client("P");
     await p.append("a", "b");
-    // A reader each: one that was told "not found" looks the name up again.
+    // A reader each: one that got "not found" looks the name up again.
     const readers = [0, 1, 2, 3].map((from) => ({ from, t: w.client(`T${from}`, "west") }));
     for (const { t } of readers) expect(await t.read(0)).toEqual(["a", "b"]);
     const t = w.client("T", "west");

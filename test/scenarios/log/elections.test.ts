@@ -1,4 +1,4 @@
-/** Stories of opening and rolling: who may number records, and what becomes of those who may not. */
+/** Stories of opening and rolling: which writer may number records, and what becomes of the others. */
 
 import { expect, test } from "vitest";
 import { seqNum } from "../../../lib/protocol/ids.ts";

@@ -363,7 +363,7 @@ describe("an opening that takes longer than a lease", () => {
     const [p, q] = [w.client("P"), w.client("Q")];
     const told = await w.run(Promise.all([p.sending("x"), q.sending("x")]));
     expect(told.flat()).toContain("at 1");
-    // R's, and the one of whoever had the lease first.
+    // R's, and that of the first holder of the lease.
     expect(Object.keys(await w.chain())).toHaveLength(2);
     expect((await w.client("T").read(0)).slice(0, 2)).toEqual(["r", "x"]);
   });

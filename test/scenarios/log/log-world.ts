@@ -275,7 +275,7 @@ export class LogClient {
   readonly reads: ReadOperations;
   readonly auditor: Auditor;
   isDead = false;
-  /** Rejects when the process dies: whoever called it gets no answer. */
+  /** Rejects when the process dies: its callers get no answer. */
   readonly death: Promise<never>;
   #die: (error: unknown) => void = () => {};
 
@@ -327,7 +327,7 @@ export class LogClient {
     return answers;
   }
 
-  /** Lets go of the pen, as a function does at the end of its request. */
+  /** Releases the lease, as a function does at the end of its request. */
   release(): Promise<void> {
     return this.w.run(this.appends.release());
   }

@@ -1,4 +1,4 @@
-/** Stories of callers with little patience: they are answered in time, and what they are told is true. */
+/** Stories of callers with little patience: they are answered in time, and their answers are true. */
 import { expect, test } from "vitest";
 import { type FencelineError, unavailable } from "../../../lib/protocol/errors.ts";
 import { region } from "../../../lib/protocol/ids.ts";

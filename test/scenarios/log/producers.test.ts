@@ -1,5 +1,5 @@
 /**
- * Stories of producers: each batch is once in the log and in its order, whoever writes and whatever is lost.
+ * Stories of producers: each batch is once in the log and in its order, whichever region writes and whatever is lost.
  */
 
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** Stories of repetitions that come to a sealed log: what is in it is told, nothing comes in any more. */
+/** Stories of repetitions that come to a sealed log: what is in it is answered, nothing comes in any more. */
 
 import { describe, expect, test } from "vitest";
 import { keySender } from "../../../lib/api/append-sender.ts";

@@ -16,7 +16,9 @@ const append = (text: string, timestampMs: number) => ({
   records: [{ ...recordOf(text), timestampMs }],
 });
 
-/** Where a read begins when records 1 and 2 are appended just before its `step`-th call; undefined: it makes fewer. */
+/**
+ * Where a read begins when records 1 and 2 are appended just before its `step`-th call; undefined: it makes fewer.
+ */
 async function begun(step: number, place: ReadPlace, how: How): Promise<number | undefined> {
   const w = await LogWorld.make({ segmentBytesMax: how.rolls ? 1 : 1_000 });
   const p = w.client("P");
@@ -25,7 +27,7 @@ async function begun(step: number, place: ReadPlace, how: How): Promise<number |
   let calls = 0;
   w.faults.at({ client: "T" }, "before", Number.POSITIVE_INFINITY, async () => {
     calls += 1;
-    // Two, since the second one tells local readers that the first one is confirmed.
+    // Two, since the second one shows local readers that the first one is confirmed.
     if (calls === step) for (const text of ["b", "c"]) await p.appends.append(append(text, 20));
   });
   const { consistency } = how;

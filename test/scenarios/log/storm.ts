@@ -148,7 +148,7 @@ export class Storm {
     }
   }
 
-  /** A reader that was told "trimmed" goes on at the first record that is left. */
+  /** A reader that got "trimmed" goes on at the first record that is left. */
   #readFailed(error: unknown, seen: string[]): void {
     if (hasCode(error, "position_trimmed")) {
       const first = Number(error.details.first_available);

@@ -1,5 +1,5 @@
 /**
- * A region's auditor on its schedule, as it is deployed: each pass is an invocation that lets go of its pens at
+ * A region's auditor on its schedule, as it is deployed: each pass is an invocation that releases its leases at
  * its end, and a new process begins where chance has it.
  */
 

@@ -1,4 +1,4 @@
-/** Each add is told its fate once, and adds of a ledger are acknowledged in entry order without a gap. */
+/** Each add gets its outcome once, and adds of a ledger are acknowledged in entry order without a gap. */
 import type { LedgerId } from "../../../lib/protocol/ids.ts";
 import type { Operation } from "../history.ts";
 import type { Checker } from "./checker.ts";

@@ -5,7 +5,7 @@
  *
  * The log read back at the end says where each append stands, so the state is just how long the log is, and
  * no search is needed: appending as late as the next answer allows is never worse than appending earlier,
- * since whoever asked before can only be waiting for the state that is there now.
+ * since a caller that asked before can only be waiting for the state that is there now.
  */
 import type { Content, Operation } from "../history.ts";
 import type { Checker } from "./checker.ts";

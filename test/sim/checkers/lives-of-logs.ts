@@ -1,9 +1,9 @@
 /**
  * A log is numbered once: no life of it ever gives one seq_num to two records, whatever is trimmed, audited,
  * collected, sealed, deleted and created again meanwhile (T01, T02, T04). What is answered to a seal is the
- * end: nothing stands behind it, then or ever (T05, T06), and readers that are told of an end are told the
+ * end: nothing stands behind it, then or ever (T05, T06), and readers that get an end get the
  * same (T07). Once a deletion is answered nothing that is appended afterwards goes to that life, and nobody is
- * told of a tail that is another life's (T08).
+ * given a tail that is another life's (T08).
  */
 import type { LogIncarnation } from "../../../lib/protocol/ids.ts";
 import type { Item } from "../../../lib/protocol/items.ts";
@@ -60,7 +60,7 @@ interface Standing extends Told {
   readonly life: LogIncarnation | undefined;
 }
 
-/** Ends that were told, of seals and of reads, against what each life held in the end. */
+/** Ends that seals and reads returned, against what each life held in the end. */
 function checkEnds(world: World, lives: readonly Life[], appends: readonly Standing[], report: Report): void {
   for (const operation of world.history.operations) {
     const end = endTold(operation);
@@ -88,7 +88,7 @@ function lengthOf(world: World, life: LogIncarnation, appends: readonly Standing
   return Math.max(closed, ...acknowledged) + 1;
 }
 
-/** Who is told of the tail of a life that is there all the time is told of what was acknowledged before. */
+/** The tail of a life that is there all the time covers what was acknowledged before the question. */
 function checkTails(
   world: World,
   lives: readonly Life[],

@@ -1,4 +1,4 @@
-/** A ledger has one closed end for ever: in its metadata, and in what every closer and reader is told. */
+/** A ledger has one closed end for ever: in its metadata, and in what every closer and reader gets. */
 import type { LedgerId } from "../../../lib/protocol/ids.ts";
 import type { Operation } from "../history.ts";
 import type { Checker } from "./checker.ts";

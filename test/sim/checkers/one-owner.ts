@@ -1,6 +1,6 @@
 /**
  * One owner for each segment: the region that its ledger names. Only processes of that region acknowledge
- * entries of it, each only entries that stand there in its own tenure (S25), and whoever appended is told of
+ * entries of it, each only entries that stand there in its own tenure (S25), and its appender gets
  * that owner.
  */
 import type {

@@ -1,7 +1,7 @@
 /**
- * What an append is told is what is there: the records stand in the segment, entry and slots that the answer
+ * What an append returns is what is there: the records stand in the segment, entry and slots that the answer
  * names, with the seq_nums and timestamps that it names; a conditional append stands where its condition says,
- * whatever its caller was told, or nowhere.
+ * whatever its caller got, or nowhere.
  */
 import type { Content } from "../history.ts";
 import { ToldAppends } from "../told-appends.ts";

@@ -1,6 +1,6 @@
 /**
  * The log knows its producers: each one's records stand in it in their order, and none that goes on where it
- * stopped is told of a gap, or of other records under its seq: a batch that was refused used up none. (That
+ * stopped gets a gap, or of other records under its seq: a batch that was refused used up none. (That
  * each record is there once is the business of linearizable-logs.)
  */
 import type { Content, Operation } from "../history.ts";

@@ -1,7 +1,7 @@
 /**
- * What is said not to be there is not there: who is told that there is no such log or ledger, that a position was
- * trimmed away, that a log is sealed or a ledger deleted, is told so of some moment between question and answer.
- * (33d, 33f; that something else is told wrongly of a log that is there is the business of linearizable-logs.)
+ * What is said not to be there is not there: an answer that there is no such log or ledger, that a position was
+ * trimmed away, that a log is sealed or a ledger deleted, is true at some moment between question and answer.
+ * (33d, 33f; that something else is said wrongly of a log that is there is the business of linearizable-logs.)
  */
 import type { LedgerId } from "../../../lib/protocol/ids.ts";
 import { logName } from "../../../lib/protocol/ids.ts";
@@ -100,7 +100,7 @@ class Seen {
     }
     if (!("log" in request)) return true;
     const log = logName(request.log);
-    // Whoever deletes one life may be told that the name has another.
+    // The delete of one life may be answered that the name has another.
     const isOfOneLife = request.kind === "keep-log" && request.what === "delete";
     if (isOneOf(reason, ["log_not_found"])) return isOfOneLife || this.#logs.during(log, operation);
     if (isOneOf(reason, ["log_sealed"])) return this.#ended.has(log);

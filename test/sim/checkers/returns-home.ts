@@ -22,7 +22,7 @@ export const returnsHome: Checker = {
     const times = new OwnedTimes(world);
     const preferred = new Map<LogIncarnation, Preferred[]>();
     const passes = new Map<SimulatedProcess, number>();
-    // How long a log has stayed is told by wall clocks.
+    // Wall clocks say how long a log has stayed.
     const clocksAreRight = !world.plan.faults.some(({ kind }) => kind.startsWith("clock-"));
 
     const brings = ({ process, to: owner, asked }: RegionCall) => {

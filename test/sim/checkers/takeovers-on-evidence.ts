@@ -44,7 +44,7 @@ export const takeoversOnEvidence: Checker = {
     /** When a region was last meant to become the owner of something, and when one was last given up. */
     const handedOverAtMs = new Map<Region, number>();
     const givenUpAtMs = new Map<Region, number>();
-    /** At the election itself: whoever won it may freeze before it tells, and tell an hour later. */
+    /** At the election itself: its winner may freeze before it reports, and report an hour later. */
     const hasReason = (by: Region, from: Region, taker: SimulatedProcess | undefined): boolean => {
       const heard = heardOf(by, from);
       const silentAtMs = hasAskedItself(heard, taker) ? heard.silentAtMs : Number.NEGATIVE_INFINITY;

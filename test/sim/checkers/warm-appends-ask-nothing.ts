@@ -1,7 +1,7 @@
 /**
  * A warm steady append makes no metadata request: an instance that appended to the log before, whose lease
  * was its own or came back to it clean with the ledger as it knows it, and that had no trouble meanwhile. Only
- * appends that an instance works on alone are judged: which request is whose cannot be told otherwise. What a
+ * appends that an instance works on alone are judged: which request is whose cannot be known otherwise. What a
  * call leaves behind that was given up goes on whenever its instance runs, be it minutes later; requests about
  * another log are such a call's.
  */
@@ -29,7 +29,7 @@ interface Instance {
   troubleAtMs: number;
   /** The last time that a segment was opened, or another process wrote to the log. */
   newsAt: number;
-  /** The append before: its log, the segment that it went to, and when it was told so. */
+  /** The append before: its log, the segment that it went to, and when it was answered. */
   last:
     | { readonly log: string; readonly epoch: number; readonly at: number; readonly atMs: number }
     | undefined;

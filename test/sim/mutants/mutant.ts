@@ -21,7 +21,7 @@ export interface Patch {
 
 export interface WrongVersion {
   readonly name: string;
-  /** The rule that it breaks, and the story that tells why the rule is there. */
+  /** The rule that it breaks, and the story that shows why the rule is there. */
   readonly breaks: string;
   readonly patches: readonly Patch[];
 }

@@ -1,4 +1,4 @@
-/** Wrong owners and takeovers: who writes to a log, and on what evidence another region takes it over. */
+/** Wrong owners and takeovers: which region writes to a log, and on what evidence another region takes it over. */
 import type { Mutant } from "./mutant.ts";
 
 const OWNERS = ["owners", "hand-off"];

@@ -1,4 +1,4 @@
-/** Wrong transfers, returns and audits: who moves a log, when, and what an auditor may touch. */
+/** Wrong transfers, returns and audits: what moves a log, when, and what an auditor may touch. */
 import type { Mutant } from "./mutant.ts";
 
 const TRANSFERS = ["transfers"];

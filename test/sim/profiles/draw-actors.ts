@@ -1,4 +1,7 @@
-/** Draws who does what. Whoever has many things to do pauses less between them, so that all last about as long. */
+/**
+ * Draws which client does what. One that has many things to do pauses less between them, so that all last about as
+ * long.
+ */
 import type { ActorPlan, WorldPlan } from "../plan.ts";
 import type { SeededRandom } from "../seeded-random.ts";
 
@@ -58,7 +61,7 @@ export function ledgerActors(stage: Stage): ActorPlan[] {
   ];
 }
 
-/** Whoever deletes and sweeps what the others may still be using. */
+/** Clients that delete and sweep what the others may still be using. */
 export function collectors(stage: Stage): ActorPlan[] {
   const { random } = stage;
   return times(

@@ -199,7 +199,7 @@ export function stops(scene: Scene, count: number, crashes: number): Fault[] {
   });
 }
 
-/** Recoveries that come to nothing half way: who recovers dies again and again, or reaches no bookie. */
+/** Recoveries that come to nothing half way: the recovering process dies again and again, or reaches no bookie. */
 export function failedRecoveries(scene: Scene): Fault[] {
   const { random, actors, calmMs } = scene;
   const recoverers = actors.filter(({ kind }) => kind.endsWith("recoverer"));

@@ -1,4 +1,7 @@
-/** Draws regions' `append` functions, their callers, and what goes wrong with leases, functions and the ways between them. */
+/**
+ * Draws regions' `append` functions, their callers, and what goes wrong with leases, functions and the ways between
+ * them.
+ */
 import type { Fault, FunctionFault, MessageFault, MessageFaultKind, Wire } from "../faults.ts";
 import type { ActorPlan, FunctionsPlan, LogCallerPlan, WorldPlan } from "../plan.ts";
 import type { SeededRandom } from "../seeded-random.ts";
@@ -153,7 +156,7 @@ export function leaseOutages(scene: Scene, count: number): Fault[] {
   });
 }
 
-/** A region's functions have too much to do for a while: nearly every call is told so. */
+/** A region's functions have too much to do for a while: nearly every call is refused for it. */
 export function busyRegions(scene: Scene, count: number): Fault[] {
   const { random, world, calmMs } = scene;
   return Array.from({ length: count }, (): MessageFault => {
@@ -165,7 +168,8 @@ export function busyRegions(scene: Scene, count: number): Fault[] {
 }
 
 /**
- * Seconds in which functions often do not hear a call, or are not heard. Whoever waits for an answer that was lost
+ * Seconds in which functions often do not hear a call, or are not heard. A caller that waits for an answer that was
+ * lost
  * calls nobody meanwhile, so a small chance all the time would hardly ever strike. Drawn from a stream of its own.
  */
 export function unheardCalls({ calmMs }: Scene, random: SeededRandom): MessageFault[] {
@@ -179,7 +183,7 @@ export function unheardCalls({ calmMs }: Scene, random: SeededRandom): MessageFa
   });
 }
 
-/** Times in which whoever takes a lease, or leaves one, often does not hear that it was done. */
+/** Times in which a process that takes a lease, or leaves one, often does not hear that it was done. */
 export function leasesInDoubt(scene: Scene, count: number): Fault[] {
   const { random, calmMs } = scene;
   return Array.from({ length: count }, (): MessageFault => {

@@ -1,5 +1,5 @@
 /**
- * What only some plans have beside what their profile draws: whoever deletes and sweeps ledgers, next to every
+ * What only some plans have beside what their profile draws: clients that delete and sweep ledgers, next to every
  * other trouble, and metadata requests that are served twice or answered late. Each from a random stream of its
  * own, so that the other plans stay as they are.
  */
@@ -29,7 +29,7 @@ function drawCollected(seed: number, stage: Stage, actors: readonly ActorPlan[])
 
 /**
  * A client of the metadata store that hears nothing sends its request again, and the first one may be served all
- * the same, at any time after the second. And what was served in time may be told when nobody waits any more.
+ * the same, at any time after the second. And what was served in time may be answered when its caller has gone.
  */
 export function repeatedMetadata(seed: number, profile: string, { calmMs }: Scene): Fault[] {
   const random = new SeededRandom(seed, `repeated ${profile}`);

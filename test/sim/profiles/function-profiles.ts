@@ -36,7 +36,7 @@ interface FunctionProfile {
   /** Range of the time in which actors work. */
   readonly lastsMs?: readonly [least: number, most: number];
   readonly isCalm?: true;
-  /** Who is there beside the functions. */
+  /** The clients beside the functions. */
   actors?(stage: Stage): ActorPlan[];
   faults(scene: Scene, functions: readonly FunctionsPlan[]): Fault[];
 }

@@ -91,7 +91,7 @@ describe("too few bookies", () => {
     expect(w.world.clock.nowMs() - started).toBeLessThanOrEqual(limits.appendDeadlineMs);
     expect(await w.client("Q", "west").append("q")).toEqual(["at 1"]);
     stuck.release();
-    change.release(); // P finds out that "b" is not recorded, and that nobody waits for it
+    change.release(); // P finds out that "b" is not recorded, and that its caller has gone
     expect(await p.append("c")).toEqual(["at 2"]);
     await w.world.clock.advance(60_000);
     expect(await w.client("T", "north").read(0)).toEqual(["a", "q", "c"]);

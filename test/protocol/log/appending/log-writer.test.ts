@@ -222,7 +222,7 @@ describe("rolling and capacity", () => {
     expect(await numbers()).toEqual([1]);
     await p.append("c", "d");
     expect(await numbers()).toEqual([1, 2]);
-    // Whoever comes next rolls too, if it goes on in the same ledger.
+    // The next append rolls too, if it goes on in the same ledger.
     await w.world.clock.advance(200_000);
     await p.append("e");
     expect(await numbers()).toEqual([1, 2, 3]);

@@ -1,4 +1,4 @@
-/** Conditional appends: judged at their place in the pipeline, told only when they are certain. */
+/** Conditional appends: judged at their place in the pipeline, answered only when the verdict is certain. */
 import { expect, test } from "vitest";
 import type { FencelineError } from "../../../../lib/protocol/errors.ts";
 import { seqNum } from "../../../../lib/protocol/ids.ts";

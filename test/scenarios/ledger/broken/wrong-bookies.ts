@@ -1,6 +1,6 @@
 /**
  * Bookies with one rule broken each. A story that ends well with `StoredBookie` and badly with one of these
- * shows that it tells the two apart.
+ * shows that it distinguishes the two.
  */
 import { StoredBookie, type StoredBookieFields } from "../../../../lib/protocol/bookie/stored-bookie.ts";
 import { sameContent } from "../../../../lib/protocol/entry.ts";
