@@ -10,13 +10,12 @@ interface Export {
 
 const ALL = "*";
 
-/** The public entry's own exports are for others' programs. */
 export function needlessExports(files: readonly SourceFile[]): string[] {
   const code = files.filter(({ path }) => isCode(path));
   const used = new Map<string, Set<string>>();
   for (const file of code) noteUses(file, used);
   return code
-    .filter(({ path }) => isWithin(path, "lib") && path !== "lib/index.ts")
+    .filter(({ path }) => isWithin(path, "lib"))
     .flatMap((file) => {
       const names = used.get(file.path) ?? new Set();
       if (names.has(ALL)) return [];

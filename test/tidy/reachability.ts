@@ -14,7 +14,7 @@ export function deadFiles(files: readonly SourceFile[], testOnly: TestOnly): str
   const paths = [...code.keys()];
   const roots = paths.filter((path) => isWithin(path, "bin") || isWithin(path, "functions"));
   const entries = Object.keys(testOnly);
-  const product = reach(code, [...roots, ...paths.filter((path) => path === "lib/index.ts")]);
+  const product = reach(code, roots);
   const excused = reach(code, [...product, ...entries.filter((path) => code.has(path))]);
   const tests = reach(code, [...paths.filter((path) => path.endsWith(".test.ts")), ...namedByScripts(files)]);
   const inLib = paths.filter((path) => isWithin(path, "lib"));
