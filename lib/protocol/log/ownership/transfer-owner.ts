@@ -28,7 +28,7 @@ import { FencelineError, notReady } from "../../errors.ts";
 import type { LogIncarnation, Region } from "../../ids.ts";
 import { LedgerWriter } from "../../ledger/ledger-writer.ts";
 import { limits } from "../../limits.ts";
-import { checkRegion, knownRegions } from "../../placement/known-region.ts";
+import { checkRegion, knownRegions } from "../../placement/registry.ts";
 import { backoff, pause, withTimeout } from "../../waiting.ts";
 import { ownerSilent } from "../appending/append-errors.ts";
 import type { LogWriter } from "../appending/log-writer.ts";
