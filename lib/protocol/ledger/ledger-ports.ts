@@ -1,6 +1,6 @@
 /**
- * What every ledger operation is given, from the most general to the most specific, and what each is built on:
- * one call to one bookie, bounded in time, and the age of what it may answer from.
+ * What every ledger operation is given, from the most general to the most specific, and what each is built
+ * on: one call to one bookie, bounded in time, and the age of what it may answer from.
  *
  * A call returns an answer or `unknown`; unknown is never a negative (rule 21). Every bookie call is safe to
  * repeat, so one lost message is not yet a failure.
