@@ -32,15 +32,20 @@ interface CloudState {
   /** What operators say of regions and bookies. */
   readonly topology: Pick<Topology, "states">;
   readonly metadataWrites: Pick<WriteWatch, "failure">;
+  /** Of each region's lease table, without which its functions own no log. */
+  readonly leaseWrites: (region: Region) => Pick<WriteWatch, "failure">;
   readonly config: LogConfig;
 }
 
 export function cloudHealth(cloud: CloudState): Health {
-  const { regions, replicas, bookies, config, metadataWrites } = cloud;
+  const { regions, replicas, bookies, config, metadataWrites, leaseWrites } = cloud;
   const { minRegions } = config.replication;
   const down = regions.filter((one) => !one.isUp).map((one) => one.region);
   const out = bookies.filter((one) => one.region.isUp && (!one.power.isUp || !one.isKnown));
   const full = bookies.filter((one) => one.region.isUp && one.writes.failure !== undefined);
+  const unleased = regions
+    .filter((one) => one.isUp && leaseWrites(one.region).failure !== undefined)
+    .map((one) => one.region);
   const silent = new Set<BookieId>(
     bookies.flatMap((one) =>
       one.region.isUp && !out.includes(one) && !full.includes(one) ? [] : [one.address.id],
@@ -60,12 +65,16 @@ export function cloudHealth(cloud: CloudState): Health {
       "down",
     ),
     ...full.map((one) => `${one.address.id} takes no writes: ${one.writes.failure}. `),
+    ...unleased.map((one) => `${one} takes no leases: ${leaseWrites(one).failure}. `),
     metadataWrites.failure === undefined ? "" : `Metadata takes no writes: ${metadataWrites.failure}. `,
   ].join("");
   const regionsUp = placed.regions.filter((one) => !down.includes(one));
   const cannot =
     stoppedWords(metadataSpare, regions.length - down.length, minRegions) ??
     (metadataWrites.failure === undefined ? undefined : "Appends and creations answer 503 until it does.") ??
+    (unleased.includes(cloud.home)
+      ? "Logs that this region would own take no appends until it does."
+      : undefined) ??
     (placed.reason === undefined
       ? undefined
       : `New logs, and segments that appends by default need, have no place: ${placed.reason}.`);

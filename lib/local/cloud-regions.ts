@@ -117,6 +117,7 @@ export class CloudRegions {
   async #openRegion(home: RegionSwitch): Promise<LocalRegion> {
     const { clock, port, config, allowedOrigins, onFault, onUndeclared, auditPeriodMs } = this.#fields;
     const { metadataWrites } = this.#fields;
+    const leaseWrites = (name: Region) => this.#fields.leases.writes(name);
     const [replicas, bookies] = [this.#replicas, this.#bookies];
     const leases = (name: Region) => this.#fields.leases.of(name);
     const peer = (name: Region) => this.find(name);
@@ -126,7 +127,7 @@ export class CloudRegions {
       defaultConfig: config,
       health: async () => {
         const cloud = { replicas, bookies, config, topology: this.#registry, home: home.region };
-        return cloudHealth({ ...cloud, metadataWrites, regions: this.#switches });
+        return cloudHealth({ ...cloud, metadataWrites, leaseWrites, regions: this.#switches });
       },
       onFault: (error, requestId) => onFault(home.region, requestId, error),
       onUndeclared: ({ id }, code) => onUndeclared(id, code),

@@ -68,7 +68,7 @@ export class EmbeddedCloud implements ControlledCloud, AsyncDisposable {
     const { auditPeriodMs = AUDIT_PERIOD_MS, allowedOrigins = [] } = options;
     const { bookies, file, metadata, metadataWrites } = storage;
     this.#dataDir = dataDir;
-    this.#leases = new RegionLeaseStores(dataDir);
+    this.#leases = new RegionLeaseStores(dataDir, clock);
     this.#storage = storage;
     this.#clock = clock;
     this.#default = defaultConfig(

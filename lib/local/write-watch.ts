@@ -5,7 +5,7 @@
  * WW1 Without a write nobody can say whether it takes one again, so a failure counts for a while only.
  */
 import { Age, type Clocks } from "../protocol/deadline.ts";
-import type { EntryStore, MetadataStore } from "../protocol/ports.ts";
+import type { EntryStore, LeaseStore, MetadataStore } from "../protocol/ports.ts";
 
 const FAILURE_KEPT_MS = 30_000;
 
@@ -48,5 +48,14 @@ export function watchedMetadata(store: MetadataStore, watch: WriteWatch): Metada
     query: (query, consistency) => store.query(query, consistency),
     write: (...given) => watch.of(store.write(...given)),
     remove: (key, expected) => store.remove(key, expected),
+  };
+}
+
+export function watchedLeases(store: LeaseStore, watch: WriteWatch): LeaseStore {
+  return {
+    read: (log) => store.read(log),
+    write: (...given) => watch.of(store.write(...given)),
+    readFailures: (owner) => store.readFailures(owner),
+    writeFailures: (...given) => watch.of(store.writeFailures(...given)),
   };
 }

@@ -5,7 +5,8 @@ import { presets } from "../../lib/api/log-config.ts";
 import { type CloudBookie, cloudHealth } from "../../lib/local/cloud-health.ts";
 import { RegionSwitch } from "../../lib/local/region-switch.ts";
 import { WriteWatch, watchedEntries } from "../../lib/local/write-watch.ts";
-import { bookieId, ledgerId, region } from "../../lib/protocol/ids.ts";
+import { present } from "../../lib/protocol/assert.ts";
+import { bookieId, ledgerId, type Region, region } from "../../lib/protocol/ids.ts";
 import { TestClock } from "../scenarios/test-clock.ts";
 import { RunningCloud } from "./running-cloud.ts";
 
@@ -96,12 +97,14 @@ describe("stores that refuse writes", () => {
       }),
     );
     const metadataWrites = new WriteWatch(clock);
+    const leases = new Map(names.map((name) => [name, new WriteWatch(clock)]));
+    const leaseWrites = (name: Region) => present(leases.get(name), name);
     const config = { replication: presets.standard, digest: "crc32", segmentBytesMax: 1 << 20 } as const;
     const state = { home: names[0] as (typeof names)[0], regions, replicas: regions, bookies, topology: {} };
-    const health = () => cloudHealth({ ...state, metadataWrites, config });
+    const health = () => cloudHealth({ ...state, metadataWrites, leaseWrites, config });
     const fail = (watch: WriteWatch | undefined) =>
       watch?.of(Promise.reject(new Error("no space left on device"))).catch(() => {});
-    return { clock, watches, metadataWrites, health, fail };
+    return { clock, watches, metadataWrites, leaseWrites, names, health, fail };
   }
 
   test("one region's disks: degraded, with the reason, until a write succeeds or time has passed", async () => {
@@ -125,6 +128,20 @@ describe("stores that refuse writes", () => {
     await fail(metadataWrites);
     expect(health().status).toBe("unavailable");
     expect(health().detail).toMatch(/^Metadata takes no writes: no space left.*answer 503/);
+  });
+
+  test("leases: unavailable in their region, degraded beside it, with the reason", async () => {
+    const { leaseWrites, names, health, fail } = cloud();
+    const [here, there] = names.map((name) => leaseWrites(name));
+    await fail(there);
+    expect(health()).toMatchObject({ status: "degraded" });
+    expect(health().detail).toMatch(/us-east-2 takes no leases: no space left on device\. /);
+    await there?.of(Promise.resolve());
+    await fail(here);
+    expect(health()).toMatchObject({ status: "unavailable", survivableRegionLosses: 0 });
+    expect(health().detail).toMatch(/us-east-1 takes no leases: no space left on device\. .*no appends/);
+    await here?.of(Promise.resolve());
+    expect(health().status).toBe("ok");
   });
 
   test("a store that is watched notes what its writes became, and its reads do not count", async () => {
