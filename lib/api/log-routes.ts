@@ -103,19 +103,20 @@ export function addLogRoutes(app: ApiApp, options: ApiOptions): void {
   });
   app.serve(listLogs, async (c, { query }) => {
     const { prefix, start_after, limit } = query;
-    const page = await options.read.listLogs({
+    const request = {
       prefix,
       ...(start_after === undefined ? {} : { startAfter: logName(start_after) }),
       limit: limit ?? LIST_LIMIT_DEFAULT,
-    });
+    };
+    const page = await options.read.listLogs(request, c.req.raw.signal);
     return c.json({ logs: [...page.logs], has_more: page.hasMore }, 200);
   });
   app.serve(describeLog, async (c, { params }) => {
-    const description = await options.read.describeLog(logName(params.log));
+    const description = await options.read.describeLog(logName(params.log), c.req.raw.signal);
     return c.json(logAnswer(description), 200);
   });
   app.serve(listSegments, async (c, { params }) => {
-    const segments = await options.read.segments(logName(params.log));
+    const segments = await options.read.segments(logName(params.log), c.req.raw.signal);
     return c.json({ segments: segments.map(segmentAnswer) }, 200);
   });
   app.serve(settle, async (c, { params }) => {

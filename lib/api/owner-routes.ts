@@ -56,7 +56,7 @@ const configureLog = route({
 export function addOwnerRoutes(app: ApiApp, options: ApiOptions): void {
   app.serve(showOwner, async (c, { params }) => {
     const { log } = params;
-    const found = await options.read.owner(logName(log));
+    const found = await options.read.owner(logName(log), c.req.raw.signal);
     nameOwner(c, found.owner, found.epoch);
     return c.json(ownershipAnswer(log, found), 200);
   });

@@ -155,7 +155,7 @@ export function addRecordRoutes(app: ApiApp, options: ApiOptions): void {
     return c.json(readAnswer(found, format), 200);
   });
   app.serve(readTail, async (c, { params, headers, query }) => {
-    const tail = await options.read.tail(logName(params.log), query.consistency);
+    const tail = await options.read.tail(logName(params.log), query.consistency, c.req.raw.signal);
     nameOwner(c, tail.ownerRegion);
     timeAnswer(c, headers.prefer, tail.cost);
     return c.json(tailAnswer(tail), 200);

@@ -142,12 +142,12 @@ export class LocalRegion {
 
   #reads(): ReadOperations {
     return {
-      describeLog: (name) => this.#functions.read.describeLog(name),
-      listLogs: (request) => this.#functions.read.listLogs(request),
-      segments: (name) => this.#functions.read.segments(name),
+      describeLog: (name, signal) => this.#functions.read.describeLog(name, signal),
+      listLogs: (request, signal) => this.#functions.read.listLogs(request, signal),
+      segments: (name, signal) => this.#functions.read.segments(name, signal),
       read: (request) => this.#functions.read.read(request),
-      owner: (name) => this.#functions.read.owner(name),
-      tail: (name, consistency) => this.#functions.read.tail(name, consistency),
+      owner: (name, signal) => this.#functions.read.owner(name, signal),
+      tail: (name, consistency, signal) => this.#functions.read.tail(name, consistency, signal),
       showLedger: (id) => this.#functions.read.showLedger(id),
     };
   }

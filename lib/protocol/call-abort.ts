@@ -12,6 +12,9 @@ export interface CallSignal {
   onAbort(tell: () => void): void;
 }
 
+/** As much of a signal as an operation looks at before each of its steps. */
+export type Wanted = Pick<CallSignal, "aborted">;
+
 export class CallAbort implements CallSignal {
   #aborted = false;
   #listeners: (() => void)[] = [];
@@ -41,7 +44,7 @@ export class CallAbort implements CallSignal {
 }
 
 /** Throws `unavailable` if nobody waits for `what` any more: to be asked before each step that costs. */
-export function throwIfAborted(signal: Pick<CallSignal, "aborted"> | undefined, what: string): void {
+export function throwIfAborted(signal: Wanted | undefined, what: string): void {
   if (signal?.aborted === true) throw aborted(what);
 }
 

@@ -3,6 +3,7 @@
  * settler.
  */
 import { AssertionError } from "../assert.ts";
+import { throwIfAborted, type Wanted } from "../call-abort.ts";
 import { FencelineError, unavailable, withSideEffects } from "../errors.ts";
 import type { LedgerId, LogName } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
@@ -45,25 +46,46 @@ export class LogReads implements ReadOperations {
     return withoutEffects(() =>
       this.#names.with(request.log, (log) =>
         this.#costed(log, async (cost) => {
-          const { from: given, consistency } = request;
+          const { from: given, consistency, signal } = request;
+          const ports = this.#until(signal);
           const from =
-            typeof given === "number" ? given : await seek(this.#ports, log, given, consistency, cost);
-          return await readRecords(this.#ports, log, { ...request, from }, cost);
+            typeof given === "number" ? given : await seek(ports, log, given, consistency, cost, signal);
+          return await readRecords(ports, log, { ...request, from }, cost);
         }),
       ),
     );
   }
 
-  tail(name: LogName, consistency: "strong" | "local"): Promise<TailAnswer> {
+  tail(name: LogName, consistency: "strong" | "local", signal?: Wanted): Promise<TailAnswer> {
     return withoutEffects(() =>
       this.#names.with(name, (log) =>
         this.#costed(log, async (cost) => {
-          const { tail, upToDate, sealed, segment } = await findTail(this.#ports, log, consistency, cost);
+          const end = await findTail(this.#until(signal), log, consistency, cost, signal);
+          const { tail, upToDate, sealed, segment } = end;
           const owner = segment === undefined ? {} : { ownerRegion: segment.item.ownerRegion };
           return { tail, upToDate, sealed, ...owner };
         }),
       ),
     );
+  }
+
+  /** Ports that ask the metadata nothing more once the operation's signal is aborted. */
+  #until(signal: Wanted | undefined): ReaderPorts {
+    if (signal === undefined) return this.#ports;
+    const { metadata } = this.#ports;
+    const asked = async <T>(ask: () => Promise<T>) => {
+      throwIfAborted(signal, "metadata");
+      return await ask();
+    };
+    return {
+      ...this.#ports,
+      metadata: {
+        get: (key, consistency) => asked(() => metadata.get(key, consistency)),
+        query: (query, consistency) => asked(() => metadata.query(query, consistency)),
+        write: (...given) => metadata.write(...given),
+        remove: (...given) => metadata.remove(...given),
+      },
+    };
   }
 
   /** Counts what a read asks of bookies and reports it to the trace, also of a read that fails. */
@@ -84,33 +106,35 @@ export class LogReads implements ReadOperations {
     }
   }
 
-  owner(name: LogName): Promise<Ownership> {
+  owner(name: LogName, signal?: Wanted): Promise<Ownership> {
     return withoutEffects(async () => {
-      const log = await findLog(this.#ports.metadata, name, "consistent");
-      const ownership = await ownershipOf(this.#ports, log);
+      const ports = this.#until(signal);
+      const log = await findLog(ports.metadata, name, "consistent");
+      const ownership = await ownershipOf(ports, log);
       const { preferredRegion: preferred } = log;
       return preferred === undefined ? ownership : { ...ownership, preferred };
     });
   }
 
-  describeLog(name: LogName): Promise<LogDescription> {
+  describeLog(name: LogName, signal?: Wanted): Promise<LogDescription> {
     return withoutEffects(async () => {
-      const { metadata } = this.#ports;
+      const { metadata } = this.#until(signal);
       const item = await findLog(metadata, name, "consistent");
       const last = await lastItem(metadata, item.incarnation, "consistent");
       return { ...describe(item), ...(last?.kind === "end" ? { state: "sealed" } : {}) };
     });
   }
 
-  listLogs(request: ListLogsRequest): Promise<LogPage> {
-    return withoutEffects(() => listLogs(this.#ports.metadata, request));
+  listLogs(request: ListLogsRequest, signal?: Wanted): Promise<LogPage> {
+    return withoutEffects(() => listLogs(this.#until(signal).metadata, request));
   }
 
-  segments(name: LogName): Promise<readonly SegmentDescription[]> {
+  segments(name: LogName, signal?: Wanted): Promise<readonly SegmentDescription[]> {
     return withoutEffects(async () => {
+      const { metadata } = this.#until(signal);
       // A remembered life would do no harm where its end is met on the way; a list of nothing meets none.
-      const { incarnation: log } = await findLog(this.#ports.metadata, name, "consistent");
-      const items = await allItems(this.#ports.metadata, log, "consistent");
+      const { incarnation: log } = await findLog(metadata, name, "consistent");
+      const items = await allItems(metadata, log, "consistent");
       return items.flatMap((one) => (one.kind === "end" ? [] : [{ ...one.item, firstSeqNum: one.first }]));
     });
   }

@@ -2,7 +2,7 @@
  * What a log does for its users: the operations that the HTTP surface, the CLI and the embedded cloud call.
  * Values are checked and typed here; nothing below checks them again.
  */
-import type { CallSignal } from "../call-abort.ts";
+import type { Wanted } from "../call-abort.ts";
 import type { LedgerId, LogIncarnation, LogName, Region, SegmentNumber, SeqNum } from "../ids.ts";
 import type { LogConfig, LogItem, SegmentItem } from "../items.ts";
 import type { LedgerMetadata } from "../ledger-metadata.ts";
@@ -92,7 +92,7 @@ export interface ReadRequest {
   readonly bytesMax?: number;
   readonly consistency: "strong" | "local";
   /** Once it is aborted, the read ends before its next step. */
-  readonly signal?: Pick<CallSignal, "aborted">;
+  readonly signal?: Wanted;
 }
 
 /** The end of the log as far as a read knows. */
@@ -162,13 +162,13 @@ export interface AppendOperations {
   recoverLedger(id: LedgerId): Promise<LedgerMetadata>;
 }
 
-/** What the `read` function of a region does. */
+/** What the `read` function of a region does. Each ends before its next step once its signal is aborted. */
 export interface ReadOperations {
-  describeLog(name: LogName): Promise<LogDescription>;
-  listLogs(request: ListLogsRequest): Promise<LogPage>;
-  segments(name: LogName): Promise<readonly SegmentDescription[]>;
+  describeLog(name: LogName, signal?: Wanted): Promise<LogDescription>;
+  listLogs(request: ListLogsRequest, signal?: Wanted): Promise<LogPage>;
+  segments(name: LogName, signal?: Wanted): Promise<readonly SegmentDescription[]>;
   read(request: ReadRequest): Promise<ReadAnswer>;
-  tail(name: LogName, consistency: "strong" | "local"): Promise<TailAnswer>;
-  owner(name: LogName): Promise<Ownership>;
+  tail(name: LogName, consistency: "strong" | "local", signal?: Wanted): Promise<TailAnswer>;
+  owner(name: LogName, signal?: Wanted): Promise<Ownership>;
   showLedger(id: LedgerId): Promise<LedgerMetadata>;
 }

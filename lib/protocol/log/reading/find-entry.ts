@@ -9,6 +9,7 @@ import type { SealedEntry } from "../../ports.ts";
 import type { ReadCounters } from "../../reads/read-counters.ts";
 import { decodeRecordSet, decodeRecordSetHead, nextSeqNumOf, type RecordSet } from "../records/record-set.ts";
 import type { EntrySample, KnownLedger } from "./known-ledgers.ts";
+import type { ReadCollector } from "./walk-segment.ts";
 
 export type DecidedRead = Exclude<LedgerRead, { readonly kind: "undecided" }>;
 
@@ -28,10 +29,10 @@ type WalkStart = { readonly kind: "start"; readonly at: EntryId; readonly next: 
 export async function findEntry(
   known: KnownLedger,
   segmentFirst: SeqNum,
-  position: SeqNum,
   consistency: ReadConsistency,
-  cost?: ReadCounters,
+  collector: Pick<ReadCollector, "position" | "cost" | "checkWanted">,
 ): Promise<WalkStart> {
+  const { position, cost } = collector;
   const { before, holding, behind } = known.samples.around(position);
   if (holding !== undefined) return startAt(holding.entry, holding.first);
   let low = before ?? { entry: NO_ENTRY, first: segmentFirst, next: segmentFirst };
@@ -41,6 +42,7 @@ export async function findEntry(
   // Most positions that are looked for without a sample behind them are near the tail.
   let probe = behind === undefined ? high - 1 : middle(low.entry, high);
   while (nextEntry(low.entry) < high) {
+    collector.checkWanted();
     const read = await known.reader.read(entryId(probe), consistency, cost);
     if (read.kind !== "entry") return { kind: "stopped", at: nextEntry(low.entry), next: low.next, read };
     const sample = sampleOf(read.entry);

@@ -11,6 +11,7 @@
  * Before anything is said of a position whose segment cannot be found or read, the log item is read
  * consistently: is the log still there, and the position not trimmed away (33d, 33f)?
  */
+import type { Wanted } from "../../call-abort.ts";
 import { FencelineError, notReady } from "../../errors.ts";
 import type { LedgerId, SeqNum } from "../../ids.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
@@ -85,8 +86,9 @@ export function findTail(
   log: LogRef,
   consistency: ReadConsistency,
   cost?: ReadCounters,
+  signal?: Wanted,
 ): Promise<ReadEnd> {
-  return new LogReader(ports, log, consistency, ReadCollector.ofNothing(cost)).run();
+  return new LogReader(ports, log, consistency, ReadCollector.ofNothing(cost, signal)).run();
 }
 
 const START = 0 as SeqNum;

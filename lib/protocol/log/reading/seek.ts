@@ -11,6 +11,7 @@
  * SEK3 A tail that cannot be decided, such as that of a ledger that is being closed, is settled, as a read
  *      does it (rule 14), and looked at again.
  */
+import { throwIfAborted, type Wanted } from "../../call-abort.ts";
 import { type EntryId, entryId, type SeqNum } from "../../ids.ts";
 import type { ReadConsistency } from "../../ledger/ledger-reader.ts";
 import type { MetadataConsistency } from "../../ports.ts";
@@ -30,8 +31,9 @@ export async function seek(
   place: ReadPlace,
   consistency: ReadConsistency,
   cost?: ReadCounters,
+  signal?: Wanted,
 ): Promise<SeqNum> {
-  const search = new Seek(ports, log, consistency, cost);
+  const search = new Seek(ports, log, consistency, cost, signal);
   const found = await search.find(place);
   return Math.max(found, await search.trimPoint()) as SeqNum;
 }
@@ -45,6 +47,7 @@ class Seek {
     private readonly log: LogRef,
     private readonly consistency: ReadConsistency,
     private readonly cost: ReadCounters | undefined,
+    private readonly signal: Wanted | undefined,
   ) {
     this.#queries = consistency === "strong" ? "consistent" : "stale"; // SEK1
     this.#tails = new TailSettling(ports, log);
@@ -126,6 +129,7 @@ class Seek {
   async #read(segment: SegmentAt, entry: EntryId): Promise<DecidedRead> {
     const { reader } = this.#known(segment);
     while (true) {
+      throwIfAborted(this.signal, `seek at entry ${entry}`);
       const read = await reader.read(entry, this.consistency, this.cost);
       if (read.kind !== "undecided") return read;
       if (entry <= reader.confirmed || this.consistency === "local") throw read.error;
@@ -138,7 +142,7 @@ class Seek {
   }
 
   async #tail(): Promise<SeqNum> {
-    return (await findTail(this.ports, this.log, this.consistency, this.cost)).tail;
+    return (await findTail(this.ports, this.log, this.consistency, this.cost, this.signal)).tail;
   }
 
   #known({ item }: SegmentAt) {

@@ -2,7 +2,7 @@
  * Walks a segment's entries from the one that holds a position on, until enough is collected or no entry
  * comes.
  */
-import { type CallSignal, throwIfAborted } from "../../call-abort.ts";
+import { throwIfAborted, type Wanted } from "../../call-abort.ts";
 import { type EntryId, entryId, nextEntry, type SegmentNumber, type SeqNum } from "../../ids.ts";
 import type { LedgerRead, LedgerReader, ReadConsistency } from "../../ledger/ledger-reader.ts";
 import { limits } from "../../limits.ts";
@@ -27,7 +27,7 @@ export async function walkSegment(
   collector: ReadCollector,
 ): Promise<WalkEnd> {
   const { cost } = collector;
-  const start = await findEntry(known, segment.first, collector.position, consistency, cost);
+  const start = await findEntry(known, segment.first, consistency, collector);
   if (start.kind === "stopped") return start;
   const ahead = new ReadAhead(known.reader, consistency, cost);
   let { next } = start;
@@ -121,7 +121,7 @@ export class ReadCollector {
     private readonly bytesMax: number,
     /** Counts what bookies were asked for it. */
     readonly cost = new ReadCounters(),
-    private readonly signal?: Pick<CallSignal, "aborted">,
+    private readonly signal?: Wanted,
   ) {
     this.position = from;
   }
@@ -132,8 +132,8 @@ export class ReadCollector {
   }
 
   /** For finding the tail: a position that no record has. */
-  static ofNothing(cost = new ReadCounters()): ReadCollector {
-    return new ReadCollector(Number.MAX_SAFE_INTEGER as SeqNum, 0, 0, cost);
+  static ofNothing(cost?: ReadCounters, signal?: Wanted): ReadCollector {
+    return new ReadCollector(Number.MAX_SAFE_INTEGER as SeqNum, 0, 0, cost, signal);
   }
 
   get isForTail(): boolean {
