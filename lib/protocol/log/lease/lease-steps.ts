@@ -17,7 +17,9 @@ import { Age } from "../../deadline.ts";
 import { FencelineError, notReady } from "../../errors.ts";
 import {
   type BookieId,
+  type LedgerId,
   type LogIncarnation,
+  newLeaseBirth,
   newTenure,
   newWriteToken,
   type Region,
@@ -25,7 +27,7 @@ import {
   type WriteToken,
 } from "../../ids.ts";
 import type { Version } from "../../items.ts";
-import type { Lease, LedgerTail, LogContest } from "../../lease.ts";
+import type { Lease, LedgerTail, LogContest, OwedLedger } from "../../lease.ts";
 import { limits } from "../../limits.ts";
 import type { LeaseStore, VersionedLease, WriteAnswer } from "../../ports.ts";
 import { type Random, randomBelow } from "../../random.ts";
@@ -119,6 +121,26 @@ export async function renewContested(ports: LeasePorts, held: HeldLease, region:
   });
 }
 
+/** Lists a ledger of one's own tenure, to which tickets may be sent once this is "kept" (37a). Never throws. */
+export async function listOwed(ports: LeasePorts, held: HeldLease, ledgerId: LedgerId): Promise<Renewal> {
+  const owed = { tenure: held.lease.tenure, ledgerId, listedAtMs: ports.clock.nowMs() };
+  return await overwrite(ports, held, (lease) => {
+    const others = lease.owed.filter(({ tenure }) => tenure !== owed.tenure);
+    return { ...lease, owed: [...others, owed] };
+  });
+}
+
+/** Takes a decided ledger off the list, whatever tenure the item names (40). Never throws. */
+export async function dropOwed(ports: LeasePorts, log: LogIncarnation, owed: OwedLedger): Promise<Renewal> {
+  const found = await read(ports, log).catch(() => "silent" as const);
+  if (found === "silent") return { kind: "unknown" };
+  if (found === undefined) return { kind: "lost" };
+  const isIt = ({ tenure, ledgerId }: OwedLedger) => tenure === owed.tenure && ledgerId === owed.ledgerId;
+  return await rewrite(ports, log, found, (lease) =>
+    lease.owed.some(isIt) ? { ...lease, owed: lease.owed.filter((one) => !isIt(one)) } : undefined,
+  );
+}
+
 /**
  * Gives the lease up. With `tail`: clean, every add of this tenure was acknowledged (18). The caller adds
  * nothing more in this tenure once it has called this, whatever the answer (17). Never throws.
@@ -126,9 +148,14 @@ export async function renewContested(ports: LeasePorts, held: HeldLease, region:
 export async function releaseLease(
   ports: LeasePorts,
   held: HeldLease,
-  left: { readonly tail?: LedgerTail; readonly suspects: readonly BookieId[] },
+  left: {
+    readonly tail?: LedgerTail;
+    readonly suspects: readonly BookieId[];
+    /** Each ticket that was sent or refused in this tenure is answered (38). */
+    readonly isAnswered?: boolean;
+  },
 ): Promise<"released" | "lost" | "unknown"> {
-  const { tail, suspects } = left;
+  const { tail, suspects, isAnswered = false } = left;
   const answer = await overwrite(ports, held, (lease) => ({
     ...lease,
     expiresAtMs: 0,
@@ -136,6 +163,7 @@ export async function releaseLease(
     wanted: false,
     ...(tail === undefined ? {} : { tail }),
     suspects,
+    owed: isAnswered ? lease.owed.filter(({ tenure }) => tenure !== lease.tenure) : lease.owed,
   }));
   return answer.kind === "kept" ? "released" : answer.kind;
 }
@@ -170,7 +198,8 @@ async function take(
   sent: Set<WriteToken>,
 ): Promise<AcquiredLease | undefined> {
   const before = found?.lease;
-  const lease: Lease = {
+  const lease: Lease = born(ports, {
+    ...(before?.birth === undefined ? {} : { birth: before.birth }),
     tenure: newTenure(ports.random), // WL3
     holder,
     expiresAtMs: expiry(ports.clock),
@@ -179,7 +208,8 @@ async function take(
     ...(before?.tail === undefined ? {} : { tail: before.tail }),
     suspects: before?.suspects ?? [],
     ...(before?.contest === undefined ? {} : { contest: before.contest }),
-  };
+    owed: before?.owed ?? [],
+  });
   const token = newWriteToken(ports.random);
   sent.add(token);
   const answer = await write(ports, log, found?.version ?? "absent", lease, token);
@@ -192,7 +222,12 @@ async function take(
 /** Lets a long holder know that another process waits. Best effort. */
 async function want(ports: LeasePorts, log: LogIncarnation, { lease, version }: VersionedLease) {
   if (lease.wanted) return;
-  await write(ports, log, version, { ...lease, wanted: true }, newWriteToken(ports.random));
+  await write(ports, log, version, born(ports, { ...lease, wanted: true }), newWriteToken(ports.random));
+}
+
+/** Every write of the item gives it a birth if it has none, and copies the one that it has. */
+function born({ random }: LeasePorts, lease: Lease): Lease {
+  return lease.birth === undefined ? { ...lease, birth: newLeaseBirth(random) } : lease;
 }
 
 /** Writes over one's own tenure; a version changed by another process's `wanted` is read again (WL1). */
@@ -201,20 +236,33 @@ async function overwrite(
   held: HeldLease,
   change: (lease: Lease) => Lease,
 ): Promise<Renewal> {
-  const { log } = held;
   const { tenure } = held.lease;
+  return await rewrite(ports, held.log, held, (lease) =>
+    lease.tenure === tenure ? change(lease) : undefined,
+  );
+}
+
+/** Writes over the item as long as `change` says with what; "lost" once it does not, or there is no item. */
+async function rewrite(
+  ports: LeasePorts,
+  log: LogIncarnation,
+  known: VersionedLease,
+  change: (lease: Lease) => Lease | undefined,
+): Promise<Renewal> {
   const sent = new Set<WriteToken>();
-  let current: VersionedLease = held;
+  let current: VersionedLease | undefined = known;
   for (let round = 0; round < limits.leaseRoundsMax; round++) {
-    const lease = change(current.lease);
+    const changed = current && change(current.lease);
+    if (current === undefined || changed === undefined) return { kind: "lost" };
+    const lease = born(ports, changed);
     const token = newWriteToken(ports.random);
     sent.add(token);
     const answer = await write(ports, log, current.version, lease, token);
     if (answer?.kind === "written") return { kind: "kept", held: { log, lease, version: answer.version } };
     const found = await read(ports, log).catch(() => "silent" as const);
     if (found === "silent") return { kind: "unknown" };
-    if (found?.lease.tenure !== tenure) return { kind: "lost" };
-    if (sent.has(found.version.token)) return { kind: "kept", held: { log, ...found } };
+    if (found !== undefined && sent.has(found.version.token))
+      return { kind: "kept", held: { log, ...found } };
     current = found;
   }
   return { kind: "unknown" };
