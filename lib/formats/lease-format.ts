@@ -73,7 +73,7 @@ function decodeOwed(fields: JsonFields): OwedLedger {
   return {
     tenure: tenure(fields.text("tenure")),
     ledgerId: ledgerId(fields.integer("ledgerId", 0)),
-    listedAtMs: fields.number("listedAtMs"),
+    keptAtMs: fields.number("keptAtMs"),
   };
 }
 

@@ -50,8 +50,11 @@ export interface LogContest {
 export interface OwedLedger {
   readonly tenure: Tenure;
   readonly ledgerId: LedgerId;
-  /** When it was listed, by its writer's wall clock in ms: one whose ledger is gone is dropped by age (41). */
-  readonly listedAtMs: number;
+  /**
+   * When its tenure last wrote the item, by the holder's wall clock in ms, and so no earlier than it sent
+   * anything, give or take a lease: one whose ledger is gone is dropped by age (41).
+   */
+  readonly keptAtMs: number;
 }
 
 export interface Lease {

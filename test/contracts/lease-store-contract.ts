@@ -190,7 +190,7 @@ export function sampleLease(scope: Scope): Lease {
     },
     suspects: [bookieId("us-east-1.b1~s1")],
     contest: { region: region("us-west-2"), times: 2, aloneUntilMs: 1_700_000_000_900 },
-    owed: [{ tenure: tenure("t1"), ledgerId: ledgerId(7), listedAtMs: 1_700_000_000_000 }],
+    owed: [{ tenure: tenure("t1"), ledgerId: ledgerId(7), keptAtMs: 1_700_000_000_000 }],
     floor: 4,
   };
 }

@@ -250,7 +250,7 @@ export const anyLease: fc.Arbitrary<Lease> = fc.record(
     tail: anyLedgerTail,
     suspects: fc.array(anyBookieId, { maxLength: 3 }),
     contest: fc.record({ region: anyRegion, times: natural, aloneUntilMs: timeMs }),
-    owed: fc.array(fc.record({ tenure: text.map(tenure), ledgerId: anyLedgerId, listedAtMs: timeMs }), {
+    owed: fc.array(fc.record({ tenure: text.map(tenure), ledgerId: anyLedgerId, keptAtMs: timeMs }), {
       maxLength: 3,
     }),
     floor: natural,

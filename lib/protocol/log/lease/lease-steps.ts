@@ -72,7 +72,7 @@ export async function acquireLease(
   while (true) {
     let found: VersionedLease | undefined;
     try {
-      found = await read(ports, log);
+      found = await readLease(ports, log);
     } catch (error) {
       return { kind: "cannot-own", error: leasesSilent(log, error) };
     }
@@ -81,7 +81,7 @@ export async function acquireLease(
       return { kind: "acquired", held: { log, ...found } };
     }
     if (found === undefined || watch.isFree(found.lease)) {
-      const acquired = await take(ports, log, holder, found, sent);
+      const acquired = await takeLease(ports, log, holder, found, sent);
       if (acquired !== undefined) return acquired;
     } else {
       await want(ports, log, found);
@@ -99,13 +99,24 @@ export type Renewal =
   /** The store does not answer. The holder may go on: whoever took over has fenced it (2, 8). */
   | { readonly kind: "unknown" };
 
-/** Prolongs one's own tenure, also one that expired and that nobody took. Never throws. */
+/**
+ * Prolongs one's own tenure, also one that expired and that nobody took. `floor`: every ticket of the tenure
+ * up to this revision is answered, and none is taken any more (38). Never throws.
+ */
 export async function renewLease(
   ports: LeasePorts,
   held: HeldLease,
   suspects: readonly BookieId[],
+  floor?: number,
 ): Promise<Renewal> {
-  return await overwrite(ports, held, (lease) => ({ ...lease, expiresAtMs: expiry(ports.clock), suspects }));
+  const keptAtMs = ports.clock.nowMs();
+  return await overwrite(ports, held, (lease) => ({
+    ...lease,
+    expiresAtMs: expiry(ports.clock),
+    suspects,
+    owed: lease.owed.map((owed) => (owed.tenure === lease.tenure ? { ...owed, keptAtMs } : owed)),
+    ...(floor === undefined ? {} : { floor }),
+  }));
 }
 
 /**
@@ -123,7 +134,7 @@ export async function renewContested(ports: LeasePorts, held: HeldLease, region:
 
 /** Lists a ledger of one's own tenure, to which tickets may be sent once this is "kept" (37a). Never throws. */
 export async function listOwed(ports: LeasePorts, held: HeldLease, ledgerId: LedgerId): Promise<Renewal> {
-  const owed = { tenure: held.lease.tenure, ledgerId, listedAtMs: ports.clock.nowMs() };
+  const owed = { tenure: held.lease.tenure, ledgerId, keptAtMs: ports.clock.nowMs() };
   return await overwrite(ports, held, (lease) => {
     const others = lease.owed.filter(({ tenure }) => tenure !== owed.tenure);
     return { ...lease, owed: [...others, owed] };
@@ -132,7 +143,7 @@ export async function listOwed(ports: LeasePorts, held: HeldLease, ledgerId: Led
 
 /** Takes a decided ledger off the list, whatever tenure the item names (40). Never throws. */
 export async function dropOwed(ports: LeasePorts, log: LogIncarnation, owed: OwedLedger): Promise<Renewal> {
-  const found = await read(ports, log).catch(() => "silent" as const);
+  const found = await readLease(ports, log).catch(() => "silent" as const);
   if (found === "silent") return { kind: "unknown" };
   if (found === undefined) return { kind: "lost" };
   const isIt = ({ tenure, ledgerId }: OwedLedger) => tenure === owed.tenure && ledgerId === owed.ledgerId;
@@ -170,11 +181,11 @@ export async function releaseLease(
 
 /** Resolves if the lease store answers, which owning a log takes; rejects if it does not. */
 export async function checkLeases(ports: LeasePorts, log: LogIncarnation): Promise<void> {
-  await read(ports, log);
+  await readLease(ports, log);
 }
 
 /** WL4 */
-class LeaseWatch {
+export class LeaseWatch {
   #seen: { readonly tenure: Tenure; readonly expiresAtMs: number; readonly since: Age } | undefined;
 
   constructor(private readonly clock: Clock) {}
@@ -190,12 +201,12 @@ class LeaseWatch {
 }
 
 /** One try to take a free lease. Undefined: a rival was quicker, or the reply was lost; look again. */
-async function take(
+export async function takeLease(
   ports: LeasePorts,
   log: LogIncarnation,
   holder: string,
   found: VersionedLease | undefined,
-  sent: Set<WriteToken>,
+  sent: Set<WriteToken> = new Set(),
 ): Promise<AcquiredLease | undefined> {
   const before = found?.lease;
   const lease: Lease = born(ports, {
@@ -259,7 +270,7 @@ async function rewrite(
     sent.add(token);
     const answer = await write(ports, log, current.version, lease, token);
     if (answer?.kind === "written") return { kind: "kept", held: { log, lease, version: answer.version } };
-    const found = await read(ports, log).catch(() => "silent" as const);
+    const found = await readLease(ports, log).catch(() => "silent" as const);
     if (found === "silent") return { kind: "unknown" };
     if (found !== undefined && sent.has(found.version.token))
       return { kind: "kept", held: { log, ...found } };
@@ -270,7 +281,8 @@ async function rewrite(
 
 const expiry = (clock: Clock): number => clock.nowMs() + limits.leaseTtlMs;
 
-async function read(ports: LeasePorts, log: LogIncarnation): Promise<VersionedLease | undefined> {
+/** Consistent, and tried twice. Throws what the store throws. */
+export async function readLease(ports: LeasePorts, log: LogIncarnation): Promise<VersionedLease | undefined> {
   const once = () =>
     withTimeout(ports.clock, limits.leaseCallTimeoutMs, "lease read", () => ports.leases.read(log));
   return await once().catch(once);
