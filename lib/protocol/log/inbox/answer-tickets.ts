@@ -8,7 +8,7 @@ import { FencelineError, unavailable } from "../../errors.ts";
 import type { LogIncarnation, TicketId } from "../../ids.ts";
 import { pause, withTimeout } from "../../waiting.ts";
 import { inboxLimits } from "./inbox-limits.ts";
-import type { AnsweredTicket, InboxStore } from "./inbox-store.ts";
+import type { AnsweredTicket, InboxStore } from "../inbox-store.ts";
 
 interface AnswerPorts {
   readonly inbox: InboxStore;

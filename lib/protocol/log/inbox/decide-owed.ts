@@ -25,7 +25,7 @@ import type { RecordPosition } from "../records/record.ts";
 import { decodeRecordSet, nextSeqNumOf, type RecordSet } from "../records/record-set.ts";
 import { putAnswers } from "./answer-tickets.ts";
 import { inboxLimits } from "./inbox-limits.ts";
-import type { AnsweredTicket, InboxStore } from "./inbox-store.ts";
+import type { AnsweredTicket, InboxStore } from "../inbox-store.ts";
 
 export interface DecidePorts extends LedgerPorts {
   readonly leases: RegionLeases;

@@ -16,7 +16,7 @@ import type { VersionedLease } from "../../ports.ts";
 import type { Random } from "../../random.ts";
 import { pause, withTimeout } from "../../waiting.ts";
 import { inboxLimits } from "./inbox-limits.ts";
-import type { InboxStore, PostedAppend, Ticket } from "./inbox-store.ts";
+import type { InboxStore, PostedAppend, Ticket } from "../inbox-store.ts";
 
 interface PostPorts {
   readonly inbox: InboxStore;

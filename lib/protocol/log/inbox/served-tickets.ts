@@ -20,7 +20,7 @@ import type { EntryId, LeaseBirth, LedgerId, LogIncarnation, Tenure, TicketId } 
 import { pause, type Signal, withTimeout } from "../../waiting.ts";
 import { tryAnswers } from "./answer-tickets.ts";
 import { inboxLimits } from "./inbox-limits.ts";
-import type { AnsweredTicket, InboxAnswer, InboxRequest, InboxStore, Ticket } from "./inbox-store.ts";
+import type { AnsweredTicket, InboxAnswer, InboxRequest, InboxStore, Ticket } from "../inbox-store.ts";
 
 interface ServePorts {
   readonly inbox: InboxStore;

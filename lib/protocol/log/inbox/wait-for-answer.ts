@@ -22,7 +22,7 @@ import { type LeasePorts, LeaseWatch, readLease, releaseLease, takeLease } from 
 import type { LogRef } from "../log-ref.ts";
 import { type DecidePorts, decideOwed } from "./decide-owed.ts";
 import { inboxLimits } from "./inbox-limits.ts";
-import type { InboxAnswer, Ticket } from "./inbox-store.ts";
+import type { InboxAnswer, Ticket } from "../inbox-store.ts";
 import type { Post } from "./post-append.ts";
 
 export type TicketOutcome =
