@@ -7,8 +7,9 @@ import { Age } from "../../deadline.ts";
 import { FencelineError, unavailable } from "../../errors.ts";
 import type { LogIncarnation, TicketId } from "../../ids.ts";
 import { pause, withTimeout } from "../../waiting.ts";
-import { inboxLimits } from "./inbox-limits.ts";
-import type { AnsweredTicket, InboxStore } from "../inbox-store.ts";
+import { inboxLimits } from "../inbox-limits.ts";
+import type { AnsweredTicket, InboxAnswer, InboxStore } from "../inbox-store.ts";
+import type { AppendAnswer } from "../log-ports.ts";
 
 interface AnswerPorts {
   readonly inbox: InboxStore;
@@ -51,3 +52,20 @@ export async function putAnswers(
   }
   throw unavailable(`log ${log}: the answers to ${left.length} posted appends could not be put`, "possible");
 }
+
+/**
+ * What a posted append's verdict says to its poster. Undefined: nothing that is certain, so the closed ledger
+ * will (40). A refusal is for ever or true at its place; what time may mend was not served.
+ */
+export function answerFor(answer: AppendAnswer): InboxAnswer | undefined {
+  if (answer.kind === "acknowledged") {
+    const { durableIn: _, ...ack } = answer.ack;
+    return { kind: "recorded", ack };
+  }
+  if (answer.kind !== "failed") return NOT_SERVED;
+  const { error, ruledOut } = answer;
+  if (!(error instanceof FencelineError) || error.sideEffects !== "none") return undefined;
+  return error.retryable ? NOT_SERVED : { kind: "refused", error, ...(ruledOut ? { ruledOut } : {}) };
+}
+
+export const NOT_SERVED: InboxAnswer = { kind: "not-served" };

@@ -17,6 +17,8 @@ import { readAnyCopy } from "../../ledger/read-any-copy.ts";
 import { recoverLedger } from "../../ledger/recover-ledger.ts";
 import { type ClosedLedger, fragmentAt } from "../../ledger-metadata.ts";
 import { writeSet } from "../../write-set.ts";
+import { inboxLimits } from "../inbox-limits.ts";
+import type { AnsweredTicket, InboxStore } from "../inbox-store.ts";
 import { dropOwed } from "../lease/lease-steps.ts";
 import type { RegionLeases } from "../log-ports.ts";
 import type { LogRef } from "../log-ref.ts";
@@ -24,8 +26,6 @@ import { batchPositions } from "../producers/producer-table.ts";
 import type { RecordPosition } from "../records/record.ts";
 import { decodeRecordSet, nextSeqNumOf, type RecordSet } from "../records/record-set.ts";
 import { putAnswers } from "./answer-tickets.ts";
-import { inboxLimits } from "./inbox-limits.ts";
-import type { AnsweredTicket, InboxStore } from "../inbox-store.ts";
 
 export interface DecidePorts extends LedgerPorts {
   readonly leases: RegionLeases;

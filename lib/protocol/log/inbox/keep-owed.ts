@@ -7,10 +7,10 @@
  *     the age at which an absent answer proves something (39 iii, U05).
  */
 
+import { inboxLimits } from "../inbox-limits.ts";
 import { dropOwed, readLease } from "../lease/lease-steps.ts";
 import type { LogRef } from "../log-ref.ts";
 import { type DecidePorts, decideOwed } from "./decide-owed.ts";
-import { inboxLimits } from "./inbox-limits.ts";
 
 /** Decides or drops what it can. Throws what stores throw; the next pass goes on. */
 export async function keepOwed(ports: DecidePorts, log: LogRef): Promise<void> {

@@ -7,16 +7,17 @@
  *
  * It does not wait for the answer, and withdraws nothing.
  */
+import { assert, present } from "../../assert.ts";
 import type { Clock } from "../../clock.ts";
-import { Age } from "../../deadline.ts";
+import type { Age } from "../../deadline.ts";
 import { FencelineError, sideEffectsOf } from "../../errors.ts";
 import { type LogIncarnation, newTicketId } from "../../ids.ts";
-import type { Lease } from "../../lease.ts";
 import type { VersionedLease } from "../../ports.ts";
 import type { Random } from "../../random.ts";
 import { pause, withTimeout } from "../../waiting.ts";
-import { inboxLimits } from "./inbox-limits.ts";
+import { inboxLimits } from "../inbox-limits.ts";
 import type { InboxStore, PostedAppend, Ticket } from "../inbox-store.ts";
+import { isServed } from "../lease/lease-steps.ts";
 
 interface PostPorts {
   readonly inbox: InboxStore;
@@ -24,23 +25,18 @@ interface PostPorts {
   readonly random: Random;
 }
 
-/** A ticket on its way, and when it was first sent (39 iii). */
+/** A ticket on its way, and the age of the read that it was made of, which is no younger than it (39 iii). */
 export interface Post {
   readonly ticket: Ticket;
   readonly age: Age;
 }
 
-/** Whether the tenure that the item names is listed, so that appends may be posted to it. */
-export function isServed({ birth, tenure, owed }: Lease): boolean {
-  return birth !== undefined && owed.some((ledger) => ledger.tenure === tenure);
-}
-
-/** The ticket of a new post to the tenure that was just read, consistently. PO1 */
-export function newPost({ clock, random }: PostPorts, { lease, version }: VersionedLease): Post | undefined {
-  const { birth, tenure } = lease;
-  if (birth === undefined || !isServed(lease)) return undefined;
-  const ticket = { birth, tenure, revision: version.revision, id: newTicketId(random) };
-  return { ticket, age: new Age(clock) };
+/** The ticket of a new post to the tenure that serves, by a consistent read that began at `since` (PO1). */
+export function newPost({ random }: PostPorts, { lease, version }: VersionedLease, since: Age): Post {
+  const { tenure } = lease;
+  assert(isServed(lease), "PO1: only a tenure that is listed serves");
+  const birth = present(lease.birth, "an item that is served has a birth");
+  return { ticket: { birth, tenure, revision: version.revision, id: newTicketId(random) }, age: since };
 }
 
 /**

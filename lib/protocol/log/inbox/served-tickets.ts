@@ -7,20 +7,22 @@
  *
  * SV1 Only requests of its birth and tenure, of a revision above every floor that it has sent, each once in
  *     the tenure, and none once it is closed, which is before a release is sent (U08, U09, U15, U17, U26).
- * SV2 Its tickets are sent to the ledger that it was made for, whose listing is known (U01, U02).
+ * SV2 Its tickets are sent to the ledger that it names, whose listing is known (U01, U02).
  * SV3 No entry, of whomever, is sent while a ticket `answerWindow` or more entries before it is unanswered
  *     (U03, U04).
  * SV4 A ticket is answered when the reply to the put was received; until then the put is repeated (U16).
  *
  * It does not judge a request: the log's writer does, as it judges every append.
  */
+import { assert } from "../../assert.ts";
 import type { Clock } from "../../clock.ts";
 import { Age } from "../../deadline.ts";
-import type { EntryId, LeaseBirth, LedgerId, LogIncarnation, Tenure, TicketId } from "../../ids.ts";
+import type { EntryId, LogIncarnation, TicketId } from "../../ids.ts";
 import { pause, type Signal, withTimeout } from "../../waiting.ts";
-import { tryAnswers } from "./answer-tickets.ts";
-import { inboxLimits } from "./inbox-limits.ts";
+import { inboxLimits } from "../inbox-limits.ts";
 import type { AnsweredTicket, InboxAnswer, InboxRequest, InboxStore, Ticket } from "../inbox-store.ts";
+import type { TicketsOf } from "../lease/writer-lease.ts";
+import { tryAnswers } from "./answer-tickets.ts";
 
 interface ServePorts {
   readonly inbox: InboxStore;
@@ -47,12 +49,21 @@ export class ServedTickets {
   constructor(
     private readonly ports: ServePorts,
     private readonly log: LogIncarnation,
-    private readonly of: { readonly birth: LeaseBirth; readonly tenure: Tenure; readonly ledgerId: LedgerId },
+    public of: TicketsOf,
     private readonly changed: Signal,
   ) {}
 
-  get ledgerId(): LedgerId {
-    return this.of.ledgerId;
+  /** Its tickets go to another ledger of the tenure, which is listed in place of the former one (37b). */
+  moveTo(of: TicketsOf): void {
+    assert(this.of.tenure === of.tenure && this.of.birth === of.birth, "SV1: tickets are of one tenure");
+    for (const { entry } of this.#open.values())
+      assert(entry === undefined, "37b: what was sent is answered");
+    this.of = of;
+  }
+
+  /** Nothing that was sent waits for its answer to be put (37b). */
+  get isSentAnswered(): boolean {
+    return [...this.#open.values()].every(({ entry }) => entry === undefined);
   }
 
   /** Each ticket that was taken is answered, so the tenure owes nothing (38). */

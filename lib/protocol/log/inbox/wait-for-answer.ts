@@ -18,11 +18,11 @@ import type { Lease, OwedLedger } from "../../lease.ts";
 import type { VersionedLease } from "../../ports.ts";
 import { randomBelow } from "../../random.ts";
 import { pause, withTimeout } from "../../waiting.ts";
+import { inboxLimits } from "../inbox-limits.ts";
+import type { InboxAnswer, Ticket } from "../inbox-store.ts";
 import { type LeasePorts, LeaseWatch, readLease, releaseLease, takeLease } from "../lease/lease-steps.ts";
 import type { LogRef } from "../log-ref.ts";
 import { type DecidePorts, decideOwed } from "./decide-owed.ts";
-import { inboxLimits } from "./inbox-limits.ts";
-import type { InboxAnswer, Ticket } from "../inbox-store.ts";
 import type { Post } from "./post-append.ts";
 
 export type TicketOutcome =

@@ -12,6 +12,7 @@
  * WL4 Waits are measured on the observer's own clock: an expiry further ahead than the longest lease counts
  *     as expired, and so does one that was watched for a whole lease without change.
  */
+import { assert } from "../../assert.ts";
 import type { Clock } from "../../clock.ts";
 import { Age } from "../../deadline.ts";
 import { FencelineError, notReady } from "../../errors.ts";
@@ -59,18 +60,43 @@ export type LeaseRefusal =
   /** Another process held it for longer than `leaseWaitMs`: `not_ready`, with `retry_after_ms`. */
   | { readonly kind: "held"; readonly error: FencelineError };
 
+/** Another process holds the lease and serves the log's inbox, as a read that began at `since` says. */
+export interface ServedElsewhere {
+  readonly kind: "served";
+  readonly found: VersionedLease;
+  readonly since: Age;
+}
+
+/** Whether the tenure that the item names is listed, so that appends may be posted to it (36). */
+export function isServed({ birth, tenure, owed }: Lease): boolean {
+  return birth !== undefined && owed.some((ledger) => ledger.tenure === tenure);
+}
+
 /** Waits for the lease and takes it. Never throws. */
 export async function acquireLease(
   ports: LeasePorts,
   log: LogIncarnation,
   holder: string,
 ): Promise<AcquiredLease | LeaseRefusal> {
+  const acquired = await acquireOrPost(ports, log, holder, false);
+  assert(acquired.kind !== "served", "a process that may not post waits for the lease");
+  return acquired;
+}
+
+/** The same, but `mayPost`: does not wait while the holder serves the log's inbox. */
+export async function acquireOrPost(
+  ports: LeasePorts,
+  log: LogIncarnation,
+  holder: string,
+  mayPost: boolean,
+): Promise<AcquiredLease | LeaseRefusal | ServedElsewhere> {
   const { clock, random } = ports;
   const since = new Age(clock);
   const sent = new Set<WriteToken>();
   const watch = new LeaseWatch(clock);
   while (true) {
     let found: VersionedLease | undefined;
+    const readAt = new Age(clock);
     try {
       found = await readLease(ports, log);
     } catch (error) {
@@ -83,6 +109,8 @@ export async function acquireLease(
     if (found === undefined || watch.isFree(found.lease)) {
       const acquired = await takeLease(ports, log, holder, found, sent);
       if (acquired !== undefined) return acquired;
+    } else if (mayPost && isServed(found.lease)) {
+      return { kind: "served", found, since: readAt };
     } else {
       await want(ports, log, found);
     }

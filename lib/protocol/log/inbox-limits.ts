@@ -1,5 +1,5 @@
 /** Bounds and times of the inbox (rules 36 to 42). */
-import { assert } from "../../assert.ts";
+import { assert } from "../assert.ts";
 
 export const inboxLimits = {
   /** W: a ticket whose answer is not put is at most so many entries, less one, behind the ledger's last (37c). */
@@ -16,6 +16,8 @@ export const inboxLimits = {
   refusedPutsMax: 2,
   /** Pause before a put without a reply is repeated, and before answers that are not put are put again. */
   putPauseMs: 50,
+  /** Pause between looks whether every answer of a tenure that ends is put. */
+  drainPauseMs: 5,
   /** How long a holder that ends its tenure goes on putting answers; what is left is decided by others (40). */
   lastAnswersMs: 1_000,
   /** Pauses between looks at an answer: the first one, then growing to the longest. */
