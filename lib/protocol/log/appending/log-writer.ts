@@ -46,7 +46,7 @@ import type { AppendRequest } from "../operations.ts";
 import { ActiveSegment, decideAppends } from "./active-segment.ts";
 import { batchSender, checkAppend } from "./append-checks.ts";
 import { withoutEffect } from "./append-errors.ts";
-import { AppendQueue, appendDeadline, PendingAppend } from "./pending-appends.ts";
+import { AppendQueue, appendDeadline, controlAppend, PendingAppend } from "./pending-appends.ts";
 import type { RefusedAppend } from "./place-appends.ts";
 import { PostedAppends } from "./posted-appends.ts";
 import { judgeRefusal, SealedRefusals } from "./refusals.ts";
@@ -131,10 +131,7 @@ export class LogWriter {
   /** Appends a control entry to its segment (rule 14). False: it has none, or another's by now. */
   async appendControl(): Promise<boolean> {
     if (!this.isWarm) return false;
-    const { clock } = this.ports;
-    const { name } = this.log;
-    const control = new PendingAppend(clock, name, appendDeadline(clock, name), { records: [], bytes: 0 });
-    return (await this.#accept(control)).kind === "acknowledged";
+    return (await this.#accept(controlAppend(this.ports.clock, this.log))).kind === "acknowledged";
   }
 
   /**
