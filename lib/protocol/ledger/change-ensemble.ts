@@ -12,9 +12,8 @@ import { type BookieId, type EntryId, nextEntry } from "../ids.ts";
 import { lastFragment, type OpenLedger, replaceEnsemble, sameFragment } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { SealedEntry, Versioned } from "../ports.ts";
-import type { Fragment } from "../replication.ts";
+import { type Fragment, memberAt, writeSetPositions } from "../replication.ts";
 import { changeItem } from "../update-item.ts";
-import { memberAt, writeSetPositions } from "../write-set.ts";
 import { chooseReplacements } from "./choose-bookies.ts";
 import { callBookie, type LedgerPorts } from "./ledger-ports.ts";
 

@@ -7,8 +7,7 @@ import { type BookieId, entryId } from "../ids.ts";
 import type { LedgerMetadata } from "../ledger-metadata.ts";
 import { checkEnsemble } from "../placement/check-ensemble.ts";
 import type { EnsembleRequest, PlacementAnswer } from "../placement/placement.ts";
-import type { Fragment, Replication } from "../replication.ts";
-import { isAckSet, writeSet } from "../write-set.ts";
+import { type Fragment, isAckSet, type Replication, writeSet } from "../replication.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 
 type Known = Pick<EnsembleRequest, "candidates" | "home" | "bookieStates" | "regionStates" | "quarantined">;

@@ -33,11 +33,10 @@ import { type ClosedLedger, lastFragment, type OpenLedger } from "../ledger-meta
 import { limits } from "../limits.ts";
 import type { Versioned } from "../ports.ts";
 import type { Random } from "../random.ts";
-import type { Fragment } from "../replication.ts";
+import { type Fragment, memberAt, positionsOf, writeSetPositions } from "../replication.ts";
 import { readItem } from "../update-item.ts";
-import { memberAt, positionsOf, writeSetPositions } from "../write-set.ts";
 import { changeEnsemble } from "./change-ensemble.ts";
-import { closeCleanly } from "./close-ledger.ts";
+import { closeCleanly } from "./end-ledger.ts";
 import { isFresh, type LedgerPorts } from "./ledger-ports.ts";
 import {
   type AddedEntry,

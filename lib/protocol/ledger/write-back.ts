@@ -23,9 +23,8 @@ import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import type { PlacementAnswer } from "../placement/placement.ts";
 import type { SealedEntry } from "../ports.ts";
-import type { Fragment } from "../replication.ts";
+import { type Fragment, isAckSet, positionsOf, writeSet } from "../replication.ts";
 import { Signal, withTimeout } from "../waiting.ts";
-import { isAckSet, positionsOf, writeSet } from "../write-set.ts";
 import { chooseReplacements } from "./choose-bookies.ts";
 import { CALL_MS_MAX, callBookie, type LedgerPorts } from "./ledger-ports.ts";
 

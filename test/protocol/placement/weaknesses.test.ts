@@ -9,8 +9,7 @@ import type { OpenLedger } from "../../../lib/protocol/ledger-metadata.ts";
 import type { BookieAddress, RegionState } from "../../../lib/protocol/place.ts";
 import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts";
 import { placeEnsemble, regionAware, replaceBookies } from "../../../lib/protocol/placement/region-aware.ts";
-import type { Fragment } from "../../../lib/protocol/replication.ts";
-import { isAckSet } from "../../../lib/protocol/write-set.ts";
+import { type Fragment, isAckSet } from "../../../lib/protocol/replication.ts";
 import { SeededRandom } from "../../sim/seeded-random.ts";
 import {
   bookie,

@@ -7,7 +7,7 @@ import { MemoryEntryStore } from "../../../lib/adapters/memory/memory-entry-stor
 import { StoredBookie, setUpStorage } from "../../../lib/protocol/bookie/stored-bookie.ts";
 import type { Clock } from "../../../lib/protocol/clock.ts";
 import { bookieId, entryId, ledgerId } from "../../../lib/protocol/ids.ts";
-import { markDeleted, sweepEntries, sweepSeal } from "../../../lib/protocol/ledger/collect-ledger.ts";
+import { markDeleted, sweepEntries, sweepSeal } from "../../../lib/protocol/ledger/end-ledger.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { brokenPromises } from "../promises.ts";
 import type { World } from "../world.ts";
