@@ -164,7 +164,7 @@ async function checkDeployment(metadata: MetadataStore): Promise<void> {
   const wanted: DeploymentItem = { kind: "deployment", metadataMode: "strong" };
   const random = new SystemRandom();
   const { stored } = await updateItem({ metadata, random }, deploymentKey, (current) =>
-    current === undefined ? { kind: "write", item: wanted } : { kind: "keep" },
+    current === undefined ? wanted : undefined,
   );
   if (stored?.item.kind === "deployment" && stored.item.metadataMode === "strong") return;
   throw new LocalError(

@@ -13,11 +13,10 @@ import { lastFragment, type OpenLedger, replaceEnsemble, sameFragment } from "..
 import { limits } from "../limits.ts";
 import type { SealedEntry, Versioned } from "../ports.ts";
 import type { Fragment } from "../replication.ts";
+import { changeItem } from "../update-item.ts";
 import { memberAt, writeSetPositions } from "../write-set.ts";
-import { callBookie } from "./call-bookie.ts";
 import { chooseReplacements } from "./choose-bookies.ts";
-import type { LedgerPorts } from "./ledger-ports.ts";
-import { updateLedger } from "./stored-ledger.ts";
+import { callBookie, type LedgerPorts } from "./ledger-ports.ts";
 
 interface EnsembleChange {
   readonly ledger: Versioned<OpenLedger>;
@@ -125,8 +124,8 @@ async function persist(
   const firstEntry = nextEntry(change.lastAddConfirmed);
   const wanted: Fragment = { firstEntry, ensemble };
   let refusal: string | undefined;
-  const { stored } = await updateLedger(ports, change.ledger.item.ledgerId, (item) => {
-    if (item?.state !== "OPEN" || !sameFragment(lastFragment(item), before)) return undefined;
+  const { stored } = await changeItem(ports, change.ledger.key, "ledger", (item) => {
+    if (item.state !== "OPEN" || !sameFragment(lastFragment(item), before)) return undefined;
     const next = replaceEnsemble(item, firstEntry, ensemble);
     if (next.fragments.length <= limits.fragmentsMax) return next;
     refusal = `the ledger has ${limits.fragmentsMax} fragments, the most it may have`;

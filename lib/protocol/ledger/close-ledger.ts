@@ -15,11 +15,10 @@ import {
   sameFragment,
 } from "../ledger-metadata.ts";
 import type { Bookie, SealAnswer, Versioned } from "../ports.ts";
+import { changeItem } from "../update-item.ts";
 import { negativeQuorum, writeSet } from "../write-set.ts";
-import { callBookie } from "./call-bookie.ts";
-import type { LedgerPorts } from "./ledger-ports.ts";
+import { callBookie, type LedgerPorts } from "./ledger-ports.ts";
 import { recoverLedger } from "./recover-ledger.ts";
-import { updateLedger } from "./stored-ledger.ts";
 
 /** Without `end` something is outstanding, and only recovery may say where the ledger ends. */
 export async function closeCleanly(
@@ -29,9 +28,9 @@ export async function closeCleanly(
 ): Promise<ClosedLedger> {
   const { ledgerId } = ledger.item;
   if (end !== undefined && (await sealEnd(ports, ledger.item, end.lastEntry))) {
-    const { stored, wrote } = await updateLedger(ports, ledgerId, (item) => {
+    const { stored, wrote } = await changeItem(ports, ledger.key, "ledger", (item) => {
       // The seal is on the bookies that this writer knows: where others have taken their place, it is none.
-      const isOurs = item?.state === "OPEN" && sameFragment(lastFragment(item), lastFragment(ledger.item));
+      const isOurs = item.state === "OPEN" && sameFragment(lastFragment(item), lastFragment(ledger.item));
       return isOurs ? closeLedger(item, end) : undefined;
     });
     if (wrote) ports.trace.emit({ event: "ledger-closed", ledgerId, lastEntry: end.lastEntry, by: "writer" });

@@ -18,20 +18,18 @@ import { type DeletedLedger, deleteLedger } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import type { Bookie } from "../ports.ts";
-import { removeItem } from "../update-item.ts";
-import { callBookie } from "./call-bookie.ts";
+import { changeItem, readItem, removeItem } from "../update-item.ts";
 import { type SealSlot, sealEnd } from "./close-ledger.ts";
-import type { LedgerPorts } from "./ledger-ports.ts";
+import { callBookie, type LedgerPorts } from "./ledger-ports.ts";
 import { recoverLedger } from "./recover-ledger.ts";
-import { readLedger, updateLedger } from "./stored-ledger.ts";
 
 /**
  * Marks a CLOSED ledger as DELETED. Undefined: there is no such ledger, or it is not closed yet. From here on
  * its entries may be collected; its fences and seal stay for the seal age.
  */
 export async function markDeleted(ports: LedgerPorts, id: LedgerId): Promise<DeletedLedger | undefined> {
-  const { stored } = await updateLedger(ports, id, (item) =>
-    item?.state === "CLOSED" ? deleteLedger(item, ports.clock.nowMs()) : undefined,
+  const { stored } = await changeItem(ports, ledgerKey(id), "ledger", (item) =>
+    item.state === "CLOSED" ? deleteLedger(item, ports.clock.nowMs()) : undefined,
   );
   return stored?.item.state === "DELETED" ? stored.item : undefined;
 }
@@ -96,7 +94,7 @@ const sealOrFind: SealSlot = async (bookie, ledgerId, slot) => {
 
 /** CL1. */
 async function readDeleted(ports: LedgerPorts, id: LedgerId): Promise<DeletedLedger | undefined> {
-  const item = (await readLedger(ports, id))?.item;
+  const item = await readItem(ports.metadata, ledgerKey(id), "ledger");
   return item?.state === "DELETED" ? item : undefined;
 }
 

@@ -5,15 +5,20 @@
  */
 import { assert } from "../assert.ts";
 import { isGenuine, sameBytes } from "../entry.ts";
-import { type BookieVerdict, FencelineError, insufficientRegions, verdictOf } from "../errors.ts";
+import {
+  type BookieVerdict,
+  FencelineError,
+  insufficientRegions,
+  type Unknown,
+  verdictOf,
+} from "../errors.ts";
 import type { EntryId, LedgerId, Region, Tenure } from "../ids.ts";
 import { type ClosedLedger, fragmentAt, type LedgerMetadata } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { BookieAddress } from "../place.ts";
 import type { ReadAnswer, SealedEntry } from "../ports.ts";
 import { isAckSet, writeSet } from "../write-set.ts";
-import { callBookie, type Unknown } from "./call-bookie.ts";
-import type { LedgerPorts } from "./ledger-ports.ts";
+import { callBookie, type LedgerPorts } from "./ledger-ports.ts";
 import { recoverLedger } from "./recover-ledger.ts";
 
 interface EntryInDoubt {

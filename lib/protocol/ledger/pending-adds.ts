@@ -15,8 +15,7 @@ import type { EntryHeader, SealedEntry, Trace } from "../ports.ts";
 import type { Fragment, Replication } from "../replication.ts";
 import { Signal } from "../waiting.ts";
 import { isAckSet, memberAt, waitsForRegions, writeSetPositions } from "../write-set.ts";
-import { callBookie } from "./call-bookie.ts";
-import type { LedgerPorts } from "./ledger-ports.ts";
+import { callBookie, type LedgerPorts } from "./ledger-ports.ts";
 
 export interface AddedEntry {
   readonly entryId: EntryId;

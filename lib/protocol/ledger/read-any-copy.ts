@@ -13,8 +13,7 @@ import type { ReadAnswer, SealedEntry } from "../ports.ts";
 import type { GatheredReads } from "../reads/gathered-reads.ts";
 import type { ReadCounters } from "../reads/read-counters.ts";
 import { type Judgement, speculativeRead } from "../reads/speculative-read.ts";
-import { callOnce } from "./call-bookie.ts";
-import type { LedgerPorts } from "./ledger-ports.ts";
+import { callOnce, type LedgerPorts } from "./ledger-ports.ts";
 
 type SlotEntry = Extract<ReadAnswer, { readonly kind: "entry" }>;
 

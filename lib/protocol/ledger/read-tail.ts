@@ -24,8 +24,7 @@ import {
   provesAbsence,
   writeSet,
 } from "../write-set.ts";
-import { callOnce } from "./call-bookie.ts";
-import type { LedgerPorts } from "./ledger-ports.ts";
+import { callOnce, type LedgerPorts } from "./ledger-ports.ts";
 import { judgeSlot, readSlot } from "./read-any-copy.ts";
 
 type TailParts = readonly Part<EntryId>[];

@@ -11,14 +11,23 @@
  * 12).
  */
 import { assert } from "../assert.ts";
-import { type BookieVerdict, insufficientRegions, notReady, unavailable, verdictOf } from "../errors.ts";
+import {
+  type BookieVerdict,
+  insufficientRegions,
+  messageOf,
+  notReady,
+  unavailable,
+  verdictOf,
+} from "../errors.ts";
 import { type EntryId, entryId, type LedgerId, NO_ENTRY, previousEntry } from "../ids.ts";
+import { ledgerKey } from "../items.ts";
 import {
   type ClosedLedger,
   closeLedger,
   type DeletedLedger,
   fragmentAt,
   type LedgerInRecovery,
+  type LedgerMetadata,
   lastFragment,
   sameFragment,
   startRecovery,
@@ -28,12 +37,11 @@ import type { BookieAddress } from "../place.ts";
 import type { RecoveryReadAnswer, SealedEntry } from "../ports.ts";
 import { type Part, quorumRead } from "../reads/speculative-read.ts";
 import type { Replication } from "../replication.ts";
+import { changeItem, readItem } from "../update-item.ts";
 import { coversEveryWriteSet, provesAbsence, writeSet } from "../write-set.ts";
-import { CALL_MS_MAX, callBookie } from "./call-bookie.ts";
-import type { LedgerPorts } from "./ledger-ports.ts";
+import { CALL_MS_MAX, callBookie, type LedgerPorts } from "./ledger-ports.ts";
 import { judgeSlot, readAnyCopy } from "./read-any-copy.ts";
 import { confirmedBy } from "./read-tail.ts";
-import { readLedger, updateLedger } from "./stored-ledger.ts";
 import { WriteBack } from "./write-back.ts";
 
 /**
@@ -54,8 +62,7 @@ export async function recoverLedger(
     const tail = await recoverTail(ports, started, firstEntry);
     return await close(ports, started, tail);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    ports.trace.emit({ event: "recovery-failed", ledgerId: id, reason });
+    ports.trace.emit({ event: "recovery-failed", ledgerId: id, reason: messageOf(error) });
     throw error;
   }
 }
@@ -65,8 +72,9 @@ async function enterRecovery(
   ports: LedgerPorts,
   id: LedgerId,
 ): Promise<LedgerInRecovery | ClosedLedger | DeletedLedger | undefined> {
-  await updateLedger(ports, id, (ledger) => (ledger?.state === "OPEN" ? startRecovery(ledger) : undefined));
-  const ledger = (await readLedger(ports, id))?.item;
+  const start = (ledger: LedgerMetadata) => (ledger.state === "OPEN" ? startRecovery(ledger) : undefined);
+  await changeItem(ports, ledgerKey(id), "ledger", start);
+  const ledger = await readItem(ports.metadata, ledgerKey(id), "ledger");
   assert(ledger?.state !== "OPEN", "RL1: a ledger never goes back to OPEN");
   return ledger;
 }
@@ -216,8 +224,8 @@ async function close(
   const { ledgerId } = started;
   const { lastEntry } = tail;
   const length = await lengthThrough(ports, started, tail);
-  const { stored, wrote } = await updateLedger(ports, ledgerId, (item) => {
-    if (item?.state !== "IN_RECOVERY") return undefined;
+  const { stored, wrote } = await changeItem(ports, ledgerKey(ledgerId), "ledger", (item) => {
+    if (item.state !== "IN_RECOVERY") return undefined;
     assertSameLastFragment(item, started);
     const older = item.fragments.slice(0, -1);
     return closeLedger(item, { lastEntry, length }, [...older, ...tail.writeBack.localFragments]);

@@ -151,7 +151,7 @@ async function election(
   item: SegmentItem | EndItem,
 ): Promise<string | undefined> {
   const outcome = await updateItem(ports, segmentKey(log.incarnation, place.first), (current) =>
-    isFree(place, current) ? { kind: "write", item } : { kind: "keep" },
+    isFree(place, current) ? item : undefined,
   );
   const now = outcome.stored?.item;
   if (outcome.wrote) return undefined;
