@@ -11,7 +11,14 @@ import { collectionCases } from "./bookie-collection-cases.ts";
 import { identityCases } from "./bookie-identity-cases.ts";
 import { raceCases } from "./bookie-race-cases.ts";
 import { recoveryCases } from "./bookie-recovery-cases.ts";
-import { type ContractCase, describeContract, type Edge, type Opened, untilAnswered } from "./contract.ts";
+import {
+  type AdapterTraits,
+  type ContractCase,
+  describeContract,
+  type Edge,
+  type Opened,
+  untilAnswered,
+} from "./contract.ts";
 
 export interface BookieUnderTest {
   readonly bookie: Bookie;
@@ -49,8 +56,13 @@ export interface OpenedBookie {
 const unchanged: Edge = (target) => target;
 
 /** Replies of the bookie are lost in one run, and replies of its storage in another. */
-export function bookieContract(name: string, open: () => Promise<OpenedBookie>): void {
+export function bookieContract(
+  name: string,
+  open: () => Promise<OpenedBookie>,
+  traits: AdapterTraits = {},
+): void {
   describeContract({
+    ...traits,
     name: `bookie: ${name}`,
     cases: bookieCases,
     open: async (): Promise<Opened<BookieUnderTest>> => {
@@ -59,6 +71,7 @@ export function bookieContract(name: string, open: () => Promise<OpenedBookie>):
     },
   });
   describeContract({
+    ...traits,
     name: `bookie whose storage loses replies: ${name}`,
     cases: bookieCases,
     open: async (): Promise<Opened<BookieUnderTest>> => {
