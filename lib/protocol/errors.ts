@@ -11,7 +11,7 @@
  * taken effect all the same. "possible" is never rounded down to "none" (rule 8).
  */
 import type { BookieId, Region } from "./ids.ts";
-import type { BookieAddress } from "./place.ts";
+import type { BookieAddress } from "./replication.ts";
 
 export type SideEffects = "none" | "possible";
 

@@ -1,13 +1,55 @@
 /**
- * How a ledger's entries are spread over bookies and sealed; which bookies hold an entry, and what their
- * answers prove. Pure arithmetic on positions.
+ * Where bookies stand; how a ledger's entries are spread over them and sealed; which bookies hold an entry,
+ * and what their answers prove. Pure arithmetic on positions.
  *
  * Entry e goes to ensemble positions (e + i) mod E for i in 0 .. Qw-1. The absolute entry id counts, so a
  * replacement takes the very position of the bookie it replaces.
  */
 import { assert, present } from "./assert.ts";
-import type { BookieId, EntryId } from "./ids.ts";
-import type { BookieAddress } from "./place.ts";
+import type { Age } from "./deadline.ts";
+import { type BookieId, type EntryId, type Region, region } from "./ids.ts";
+
+/** Where a bookie stands: `/region/rack`. */
+export interface Place {
+  readonly region: Region;
+  readonly rack: string;
+}
+
+/**
+ * The region of a bookie that could not be resolved. All such bookies together count as one place that may
+ * be any region, so they never help an ack quorum to span regions; they may hold copies all the same.
+ */
+export const UNKNOWN_REGION: Region = region("unknown");
+
+export function isKnownRegion(candidate: Region): boolean {
+  return candidate !== UNKNOWN_REGION && candidate !== "";
+}
+
+/**
+ * A bookie as placement and metadata know it. A member's place comes from the ledger's metadata, never from
+ * the live topology.
+ */
+export interface BookieAddress {
+  readonly id: BookieId;
+  readonly place: Place;
+}
+
+/** Only an accepting region takes new copies; `draining` and `lost` differ for whoever repairs. */
+export type RegionState = "accepting" | "draining" | "lost";
+
+/** Only a writable bookie takes new copies; a read-only one still serves what it holds. */
+export type BookieState = "writable" | "read-only" | "lost";
+
+/** Every other region is a class of its own: 15 ms and 150 ms do not belong in one pool. */
+export type DistanceClass = "same-rack" | "same-region" | `region ${string}`;
+
+/** What operators say, as far as a process knows. */
+export interface TopologyStates {
+  readonly bookies: ReadonlyMap<BookieId, BookieState>;
+  readonly regions: ReadonlyMap<Region, RegionState>;
+  /** Counted from when the reading of it began. Absent: it is never old. */
+  readonly readAt?: Age;
+}
 
 /** How a ledger's entries are sealed; part of its metadata. The HMAC key is the ledger's own, in base 16. */
 export type LedgerDigest =

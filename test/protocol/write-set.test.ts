@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { bookieId, type EntryId, entryId, region } from "../../lib/protocol/ids.ts";
-import type { BookieAddress } from "../../lib/protocol/place.ts";
 import {
+  type BookieAddress,
   type Fragment,
   isAckSet,
   memberAt,

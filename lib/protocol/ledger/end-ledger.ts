@@ -33,9 +33,8 @@ import {
   sameFragment,
 } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
-import type { BookieAddress } from "../place.ts";
 import type { Bookie, SealAnswer, Versioned } from "../ports.ts";
-import { negativeQuorum, writeSet } from "../replication.ts";
+import { type BookieAddress, negativeQuorum, writeSet } from "../replication.ts";
 import { changeItem, readItem, removeItem } from "../update-item.ts";
 import { callBookie, type LedgerPorts } from "./ledger-ports.ts";
 import { recoverLedger } from "./recover-ledger.ts";

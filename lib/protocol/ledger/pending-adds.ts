@@ -10,9 +10,9 @@ import { sealEntry } from "../entry.ts";
 import { type EntryId, nextEntry, type Region } from "../ids.ts";
 import { lastFragment, type OpenLedger } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
-import type { BookieAddress } from "../place.ts";
 import type { EntryHeader, SealedEntry, Trace } from "../ports.ts";
 import {
+  type BookieAddress,
   type Fragment,
   isAckSet,
   memberAt,

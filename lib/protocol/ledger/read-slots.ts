@@ -8,13 +8,11 @@
  * polls, and none that lags holds back every reader.
  */
 
-import type { CallSignal } from "../call-abort.ts";
 import { isGenuine, sameContent } from "../entry.ts";
 import { type BookieVerdict, verdictOf } from "../errors.ts";
 import { type EntryId, type LedgerId, NO_ENTRY } from "../ids.ts";
 import { fragmentAt, type LedgerMetadata, lastFragment } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
-import type { BookieAddress } from "../place.ts";
 import type { ReadAnswer, SealedEntry, TailAnswer } from "../ports.ts";
 import type { GatheredReads } from "../reads/gathered-reads.ts";
 import type { ReadCounters } from "../reads/read-counters.ts";
@@ -28,6 +26,7 @@ import {
 } from "../reads/speculative-read.ts";
 import {
   ackSetFirst,
+  type BookieAddress,
   coversEveryWriteSet,
   isAckSet,
   positionsOf,
@@ -35,6 +34,7 @@ import {
   type Replication,
   writeSet,
 } from "../replication.ts";
+import type { CallSignal } from "../waiting.ts";
 import { callOnce, type LedgerPorts } from "./ledger-ports.ts";
 
 type TailParts = readonly Part<EntryId>[];

@@ -44,10 +44,16 @@ import {
   startRecovery,
 } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
-import type { BookieAddress } from "../place.ts";
 import type { ReadAnswer, RecoveryReadAnswer, SealedEntry } from "../ports.ts";
 import { type Part, quorumRead } from "../reads/speculative-read.ts";
-import { coversEveryWriteSet, isAckSet, provesAbsence, type Replication, writeSet } from "../replication.ts";
+import {
+  type BookieAddress,
+  coversEveryWriteSet,
+  isAckSet,
+  provesAbsence,
+  type Replication,
+  writeSet,
+} from "../replication.ts";
 import { changeItem, readItem } from "../update-item.ts";
 import { CALL_MS_MAX, callBookie, type LedgerPorts } from "./ledger-ports.ts";
 import { confirmedBy, judgeSlot, readAnyCopy } from "./read-slots.ts";

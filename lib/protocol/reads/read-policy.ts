@@ -9,12 +9,11 @@
  */
 
 import { BoundedMap } from "../bounded-map.ts";
-import { CallAbort } from "../call-abort.ts";
-import type { Clock } from "../clock.ts";
-import { Age } from "../deadline.ts";
+import { Age, type Clock } from "../deadline.ts";
 import type { BookieId } from "../ids.ts";
-import type { BookieAddress, DistanceClass } from "../place.ts";
 import type { Random } from "../random.ts";
+import type { BookieAddress, DistanceClass } from "../replication.ts";
+import { CallAbort } from "../waiting.ts";
 import { type BookieHealth, BookieHealths } from "./bookie-health.ts";
 import { type CallKind, ClassLatency, type Survival } from "./class-latency.ts";
 import {
