@@ -64,6 +64,8 @@ export interface LogWorldFields extends Partial<WorldFields> {
   readonly wrongLeases?: (table: LeaseStore, client: string) => LeaseStore;
   /** Its processes post to the one that serves. */
   readonly inbox?: boolean;
+  /** What a client makes of its region's inbox, likewise. */
+  readonly wrongInbox?: (table: InboxStore, client: string) => InboxStore;
   /** Appends are forwarded to the owner's region. Without, a log is taken over where they arrive. */
   readonly forwarding?: boolean;
 }
@@ -89,7 +91,10 @@ export class LogWorld {
   private constructor(
     readonly world: World,
     segments: Pick<LogConfig, "segmentBytesMax" | "segmentAgeMaxMs">,
-    private readonly fields: Pick<LogWorldFields, "leases" | "wrongLeases" | "inbox" | "forwarding">,
+    private readonly fields: Pick<
+      LogWorldFields,
+      "leases" | "wrongLeases" | "inbox" | "wrongInbox" | "forwarding"
+    >,
   ) {
     this.config = { replication: world.replication, digest: "crc32", ...segments };
   }
@@ -149,7 +154,13 @@ export class LogWorld {
   }
 
   #inboxFor(client: string, where: string): InboxStore {
-    const table = this.inboxTable(where);
+    const given: InboxStore = {
+      post: (...of) => this.inboxTable(where).post(...of),
+      requests: (...of) => this.inboxTable(where).requests(...of),
+      answer: (...of) => this.inboxTable(where).answer(...of),
+      readAnswer: (log, ticket) => this.inboxTable(where).readAnswer(log, ticket),
+    };
+    const table = this.fields.wrongInbox?.(given, client) ?? given;
     const through = <T>(call: string, about: string, effect: () => Promise<T>) =>
       this.faults.through({ port: "inbox", client, target: "inbox", call, about }, effect);
     return {
@@ -157,12 +168,18 @@ export class LogWorld {
       requests: (log, query) => through("requests", query.tenure, () => table.requests(log, query)),
       answer: (log, answers) => through("answer", log, () => table.answer(log, answers)),
       readAnswer: (log, ticket, consistency) =>
-        through("readAnswer", consistency, () => table.readAnswer(log, ticket)),
+        through("readAnswer", consistency, () => table.readAnswer(log, ticket, consistency)),
     };
   }
 
   #leasesFor(client: string, where: string): RegionLeases {
-    const table = this.leaseTable(where);
+    // Looked up at each call: a story may lose the table.
+    const table: LeaseStore = {
+      read: (...given) => this.leaseTable(where).read(...given),
+      write: (...given) => this.leaseTable(where).write(...given),
+      readFailures: (...given) => this.leaseTable(where).readFailures(...given),
+      writeFailures: (...given) => this.leaseTable(where).writeFailures(...given),
+    };
     const store = this.fields.wrongLeases?.(table, client) ?? table;
     const through = <T>(call: string, about: string, effect: () => Promise<T>) =>
       this.faults.through({ port: "lease", client, target: "lease", call, about }, effect);

@@ -188,6 +188,7 @@ export class LogWriter {
   async takePosted(): Promise<number | undefined> {
     const served = this.#served;
     if (served === undefined || served.isClosed) return undefined;
+    if (this.#lease.isDue) this.#changed.wake();
     const requests = await served.take();
     for (const request of requests) this.#takePosted(served, request);
     return requests.length;
@@ -306,23 +307,27 @@ export class LogWriter {
       this.#served?.mayAdd(segment.nextEntry) !== false
     ) {
       const entry = segment.nextEntry;
-      for (const { batch } of segment.offer(this.#queue.takeGroup())) this.#noteSent(batch.ticket, entry);
+      for (const { batch } of segment.offer(this.#queue.takeGroup())) {
+        if (batch.ticket !== undefined) this.#noteSent(batch.ticket, segment, entry);
+      }
     }
     this.#judgeRefused(segment);
   }
 
-  #noteSent(ticket: Ticket | undefined, entry: EntryId): void {
-    if (ticket === undefined) return;
+  #noteSent(ticket: Ticket, { opened }: ActiveSegment, entry: EntryId): void {
     const served = present(this.#served, "LW6: a ticket is sent in its own tenure");
     assert(!served.isClosed && served.of.tenure === ticket.tenure, "LW6: a ticket is sent in its own tenure");
+    assert(served.of.ledgerId === opened.item.ledgerId, "LW6: a ticket is sent to a ledger that is listed");
     served.sent(ticket, entry);
   }
 
   /** LW6 */
   async #list(segment: ActiveSegment): Promise<WriterState> {
     const of = await this.#lease.list(segment.opened.ledger.item.ledgerId);
-    if (of === undefined) this.#serves = false;
-    else if (this.#served !== undefined) this.#served.moveTo(of);
+    if (of === undefined) {
+      this.#serves = false;
+      this.#closeInbox();
+    } else if (this.#served !== undefined) this.#served.moveTo(of);
     else if (this.ports.inbox !== undefined) {
       const { clock, inbox } = this.ports;
       this.#served = new ServedTickets({ clock, inbox }, this.log.incarnation, of, this.#changed);
