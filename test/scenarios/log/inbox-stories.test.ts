@@ -34,8 +34,8 @@ describe("a process that serves dies", () => {
 
   test("U02 (37a): a listing without a reply is none: nothing is sent to that ledger by post", async () => {
     const { w, r } = await serving({ segmentBytesMax: 20 });
-    await w.client("A").append("a record that fills L1");
     w.faults.fail({ client: "R", port: "lease" });
+    await w.client("A").append("a record that fills L1");
     losesAnswers(w);
     const x = w.client("P").sending("x");
     await w.world.clock.advance(1_500);
@@ -321,7 +321,10 @@ describe("what goes nowhere else", () => {
     const { w, end } = await serving({ wrongInbox: hides }, 300);
     const x = w.client("P").sending("x");
     expect(await w.run(end)).toBe("idle");
+    const looks = w.faults.hold({ client: "R2", port: "inbox", call: "requests" });
     const next = w.client("R2").appends.serveInbox(LOG, { lifeMs: 60_000, idleMs: 10_000 });
+    await until(w, POSTS, 2); // the first one is settled
+    looks.release();
     expect((await w.run(x))[0]).toMatch(/^at /);
     await w.world.clock.advance(5_000);
     expect(await times(w, "x")).toBe(1);

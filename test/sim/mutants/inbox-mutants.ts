@@ -134,9 +134,20 @@ if (lease.birth !== ticket.birth) return { kind: "unknown", reason: "the lease i
     caughtBy: told("U10 (37, 42): superseded without knowing it, it answers no mismatch"),
   },
   {
-    name: "a-batch-in-doubt-stays-in-the-queue",
+    name: "a-batch-in-doubt-goes-elsewhere",
     breaks: "rule 36: while a ticket is in doubt its batch goes nowhere else (U11, U12)",
-    patches: [{ in: "LogWriter.#open", from: "this.#queue.takeAll()", to: "this.#queue.waiting()" }],
+    patches: [
+      {
+        in: "waitForAnswer",
+        from: `verdict.kind === "settled"`,
+        to: `verdict.kind === "settled" || verdict.kind === "owed"`,
+      },
+      {
+        in: "TicketWait.#ask",
+        from: `const decided = await decideOwed(this.ports, this.log, verdict.owed).catch(() => "unsaid" as const);`,
+        to: `const decided = (await Promise.resolve("unsaid")) as Awaited<ReturnType<typeof decideOwed>>;`,
+      },
+    ],
     caughtBy: told(
       "U11, U12 (36, 42): a batch whose ticket is in doubt, whoever has the lease or the log by now",
     ),
