@@ -10,7 +10,7 @@ import type {
 } from "../protocol/log/operations.ts";
 import { formatDlsn, type LogRecord, type RecordPosition } from "../protocol/log/records/record.ts";
 import { wireNumbers } from "../protocol/log-config.ts";
-import type { BookieDescription, RegionDescription } from "../protocol/placement/region-operations.ts";
+import type { BookieDescription, RegionDescription } from "../protocol/placement/registry.ts";
 import type { Replication } from "../protocol/replication.ts";
 import type { AppendAckJson } from "./append-wire.ts";
 import { type LogFormat, textOf } from "./record-body.ts";

@@ -6,7 +6,7 @@ import type { LogConfig } from "../protocol/items.ts";
 import { limits } from "../protocol/limits.ts";
 import type { AppendOperations, AppendRequest, ReadOperations } from "../protocol/log/operations.ts";
 import { appendLimits } from "../protocol/log/records/append-limits.ts";
-import type { RegionOperations } from "../protocol/placement/region-operations.ts";
+import type { RegionOperations } from "../protocol/placement/registry.ts";
 import type { ApiContext, ApiEnv } from "./api-env.ts";
 import { ApiError } from "./api-error.ts";
 import { SENDER_NAME_LENGTH_MAX, senderNameNotes } from "./append-sender.ts";

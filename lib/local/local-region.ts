@@ -12,7 +12,7 @@ import type { Clock } from "../protocol/clock.ts";
 import type { ComposedRegion } from "../protocol/compose-region.ts";
 import type { LogAppends } from "../protocol/log/log-appends.ts";
 import type { AppendOperations, ReadOperations } from "../protocol/log/operations.ts";
-import type { RegionOperations } from "../protocol/placement/region-operations.ts";
+import type { RegionOperations } from "../protocol/placement/registry.ts";
 import { withTimeout } from "../protocol/waiting.ts";
 import { LoopbackServer } from "./loopback-server.ts";
 import { RegionAudits } from "./region-audits.ts";

@@ -1,10 +1,20 @@
 /** Where a bookie stands: `/region/rack`. */
 import type { Age } from "./deadline.ts";
-import type { BookieId, Region } from "./ids.ts";
+import { type BookieId, type Region, region } from "./ids.ts";
 
 export interface Place {
   readonly region: Region;
   readonly rack: string;
+}
+
+/**
+ * The region of a bookie that could not be resolved. All such bookies together count as one place that may
+ * be any region, so they never help an ack quorum to span regions; they may hold copies all the same.
+ */
+export const UNKNOWN_REGION: Region = region("unknown");
+
+export function isKnownRegion(candidate: Region): boolean {
+  return candidate !== UNKNOWN_REGION && candidate !== "";
 }
 
 /**

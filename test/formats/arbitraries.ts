@@ -3,6 +3,7 @@ import fc from "fast-check";
 import {
   bookieId,
   entryId,
+  leaseBirth,
   ledgerId,
   logIncarnation,
   logName,
@@ -240,6 +241,7 @@ const anyLedgerTail: fc.Arbitrary<LedgerTail> = fc.record(
 
 export const anyLease: fc.Arbitrary<Lease> = fc.record(
   {
+    birth: text.map(leaseBirth),
     tenure: text.map(tenure),
     holder: text,
     expiresAtMs: timeMs,
@@ -248,8 +250,12 @@ export const anyLease: fc.Arbitrary<Lease> = fc.record(
     tail: anyLedgerTail,
     suspects: fc.array(anyBookieId, { maxLength: 3 }),
     contest: fc.record({ region: anyRegion, times: natural, aloneUntilMs: timeMs }),
+    owed: fc.array(fc.record({ tenure: text.map(tenure), ledgerId: anyLedgerId, keptAtMs: timeMs }), {
+      maxLength: 3,
+    }),
+    floor: natural,
   },
-  { requiredKeys: ["tenure", "holder", "expiresAtMs", "clean", "wanted", "suspects"] },
+  { requiredKeys: ["tenure", "holder", "expiresAtMs", "clean", "wanted", "suspects", "owed"] },
 );
 
 export const anyOwnerFailures: fc.Arbitrary<OwnerFailures> = fc.record({

@@ -13,7 +13,7 @@ npm run sim -- --seeds 2000 [--from 1]       many, the profiles in turn
 npm run sim -- --seeds 500 --profile storm   many of one profile
 npm run sim -- --mutants                     wrong protocols, each of which must be caught
 npm run sim -- --mutant NAME,NAME            some of them
-npm run sim -- --mutants --check             only says which of them no longer find what they change
+npm run sim -- --mutants --check             only says which of them do not apply or compile
 
 --json ends with one line of JSON. The command fails if anything was violated or any mutant survived, and with
 --floors if the seeds saw too little (floors.ts). --jobs N runs in N processes, one for each core unless given;
@@ -68,7 +68,7 @@ function seeds(values: Values, jobs: number): Promise<number> {
 }
 
 async function mutants({ mutant, json, remember, check }: Values, jobs: number): Promise<number> {
-  if (check) return checkMutants(say);
+  if (check) return await checkMutants(say);
   const only = mutant?.split(",");
   return await runMutants({ ...(only === undefined ? {} : { only }), json, remember, jobs }, say);
 }

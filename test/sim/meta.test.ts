@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { CPU_BOUND, EXHAUSTIVE } from "../cpu-bound.ts";
 import { allMutants, everyVersion } from "./mutants/all-mutants.ts";
 import { bundleMutant } from "./mutants/bundle-mutant.ts";
-import { mutantsThatDoNotApply } from "./mutants/check-mutants.ts";
+import { checkMutants, mutantsThatDoNotApply } from "./mutants/check-mutants.ts";
 import { testedMutants, uncaughtMutants } from "./mutants/tested-mutants.ts";
 import { drawPlan, profileNames } from "./profiles/all-profiles.ts";
 import { reduced, smallest, WHOLE } from "./reduction.ts";
@@ -134,6 +134,35 @@ function isTitleOf(written: string, title: string): boolean {
 describe("mutants", CPU_BOUND, () => {
   test("what each one changes is there, once", () => {
     expect(mutantsThatDoNotApply(everyVersion)).toEqual([]);
+  });
+
+  test("one that does not compile is refused by its name, with the compiler's words", async () => {
+    const inWriteSet = (name: string, to: string) => ({
+      name,
+      breaks: "nothing",
+      patches: [{ in: "writeSet", from: "writeSetPositions(entry, replication)", to }],
+    });
+    const mutants = [
+      inWriteSet("leaves-a-parameter-unused", "[0]"),
+      inWriteSet("a-position-is-a-text", `["0"]`),
+      inWriteSet("needs-what-is-not-there", "positionsOfNothing()"),
+    ];
+    const lines: string[] = [];
+    expect(await checkMutants((line) => lines.push(line), mutants)).toBe(1);
+    expect(lines).toEqual([
+      expect.stringMatching(/^mutant a-position-is-a-text does not compile:\n.*write-set.*: error TS/),
+      expect.stringMatching(/^mutant needs-what-is-not-there does not compile:\n.*positionsOfNothing/),
+      "1 of 3 mutants apply and compile",
+    ]);
+  });
+
+  test("each of them compiles", EXHAUSTIVE, async () => {
+    const lines: string[] = [];
+    const code = await checkMutants((line) => lines.push(line));
+    expect({ code, lines }).toEqual({
+      code: 0,
+      lines: [`${everyVersion.length} of ${everyVersion.length} mutants apply and compile`],
+    });
   });
 
   test("their names are their own", () => {

@@ -8,7 +8,7 @@ import { recoverLedger } from "../ledger/recover-ledger.ts";
 import type { LedgerMetadata } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import { type AskAdmission, admitLog } from "../placement/admission.ts";
-import { checkRegion } from "../placement/known-region.ts";
+import { checkRegion } from "../placement/registry.ts";
 import { withTimeout } from "../waiting.ts";
 import { appendDeadline } from "./appending/pending-appends.ts";
 import { createLog, describe, preferRegion } from "./catalogue/create-log.ts";

@@ -12,10 +12,10 @@
  */
 
 import type { Region } from "../ids.ts";
+import { isKnownRegion } from "../place.ts";
 import type { Topology } from "../ports.ts";
 import type { Replication } from "../replication.ts";
 import { type Arrangement, arrangeRegions } from "./arrange-regions.ts";
-import { isKnownRegion } from "./known-region.ts";
 import type { RegionCount } from "./placement.ts";
 import { combinations, heaviestLoad, type Ring } from "./ring.ts";
 import { countByRegion, describeCounts, usableBookies } from "./usable-bookies.ts";

@@ -27,14 +27,15 @@ import {
   type Counts,
   evenCounts,
   isLegalRing,
+  legalCeilings,
   loadOf,
   type Ring,
+  searchRing,
   sumOfKnown,
   UNPLACED,
   UNRESOLVED,
   waterFill,
 } from "./ring.ts";
-import { legalCeilings, searchRing } from "./ring-search.ts";
 
 /** Steps of one search: tens of ms at most, on a path that ordinary topologies never take. */
 const searchStepsMax = 20_000;

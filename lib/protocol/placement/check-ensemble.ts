@@ -9,26 +9,12 @@
  *     there. So what was legal stays legal, and what was not may only come closer.
  */
 import type { BookieId, EntryId, Region } from "../ids.ts";
-import type { BookieAddress } from "../place.ts";
+import { type BookieAddress, isKnownRegion } from "../place.ts";
 import type { Replication } from "../replication.ts";
 import { writeSetPositions } from "../write-set.ts";
-import { isKnownRegion } from "./known-region.ts";
-import type { RegionCount } from "./placement.ts";
 
-type EnsembleCheck = { readonly kind: "legal" } | IllegalEnsemble;
-
-interface IllegalEnsemble {
-  readonly kind: "illegal";
-  readonly reason: string;
-  /** The first write set that breaks CK1; absent if CK2 is broken. */
-  readonly writeSet?: {
-    readonly positions: readonly number[];
-    readonly members: readonly BookieAddress[];
-    readonly regionCounts: readonly RegionCount[];
-    /** Known regions that its worst ack quorum spans. */
-    readonly spannedRegions: number;
-  };
-}
+/** `reason` names the first write set that breaks CK1, or what breaks CK2. */
+type EnsembleCheck = { readonly kind: "legal" } | { readonly kind: "illegal"; readonly reason: string };
 
 /**
  * Places are those of the members themselves, as the ledger's metadata has them. `before`: the ensemble that
@@ -55,13 +41,11 @@ export function checkEnsemble(
     if (spannedRegions >= minRegions) continue;
     const spannedBefore = regionsOfWorstQuorum(membersAt(positions, before ?? []), ackQuorum);
     if (before !== undefined && spannedRegions >= spannedBefore) continue;
-    const regionCounts = regionCountsOf(members);
-    const counts = regionCounts.map(({ region, bookies }) => `${region} ${bookies}`).join(", ");
     const reason =
-      `in the write set of positions ${positions.join(", ")} (${counts}) an ack quorum of ${ackQuorum} ` +
-      `can lie in ${spannedRegions} known regions, ${minRegions} are wanted` +
+      `in the write set of positions ${positions.join(", ")} (${countsOf(members)}) an ack quorum of ` +
+      `${ackQuorum} can lie in ${spannedRegions} known regions, ${minRegions} are wanted` +
       (before === undefined ? "" : `; it was ${spannedBefore} before`);
-    return { kind: "illegal", reason, writeSet: { positions, members, regionCounts, spannedRegions } };
+    return { kind: "illegal", reason };
   }
   return { kind: "legal" };
 }
@@ -94,10 +78,9 @@ function regionsOfWorstQuorum(members: readonly BookieAddress[], ackQuorum: numb
   return spanned;
 }
 
-function regionCountsOf(members: readonly BookieAddress[]): RegionCount[] {
-  const regions = [...new Set(members.map(({ place }) => place.region))].sort();
-  return regions.map((region) => ({
-    region,
-    bookies: members.filter(({ place }) => place.region === region).length,
-  }));
+/** Such as "us-east-1 2, us-west-2 1". */
+function countsOf(members: readonly BookieAddress[]): string {
+  const regions = members.map(({ place }) => place.region).sort();
+  const countOf = (region: Region) => regions.filter((one) => one === region).length;
+  return [...new Set(regions)].map((region) => `${region} ${countOf(region)}`).join(", ");
 }

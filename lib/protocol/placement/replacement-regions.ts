@@ -19,18 +19,21 @@
 import type { Replication } from "../replication.ts";
 import {
   addToCounts,
+  type Ceilings,
   type Counts,
   combinations,
   countsOf,
+  type Effort,
   evenCounts,
   keepsCeilings,
+  legalCeilings,
   loadOf,
   type Ring,
+  searchRing,
   sumOfKnown,
   UNPLACED,
   UNRESOLVED,
 } from "./ring.ts";
-import { type Ceilings, type Effort, legalCeilings, searchRing } from "./ring-search.ts";
 
 /** Steps of the search among failed positions, and of the one that opens others too: 0.2 s of a core. */
 const stepsMax = 20_000;

@@ -4,8 +4,8 @@ import type { BookieAddress, RegionState } from "../place.ts";
 import type { Replication } from "../replication.ts";
 import { writeSet } from "../write-set.ts";
 import { type Admission, type AdmissionRefusal, admit } from "./admission.ts";
-import { placeEnsemble } from "./place-ensemble.ts";
 import type { PlacementRefusal, RegionCount } from "./placement.ts";
+import { placeEnsemble } from "./region-aware.ts";
 import { countByRegion } from "./usable-bookies.ts";
 
 export interface PlannedRegion {
@@ -53,9 +53,10 @@ export function placePlan(
     regionStates: new Map<Region, RegionState>(down.map((name) => [region(name), "lost"])),
   });
   if (answer.kind === "refused") return answer;
-  const { ensemble, regionCounts } = answer;
-  const { warnings } = admission;
-  return { kind: "placed", ensemble, regionCounts, writeSets: writeSetsOf(ensemble, replication), warnings };
+  const { ensemble } = answer;
+  const regionCounts = countByRegion(ensemble);
+  const writeSets = writeSetsOf(ensemble, replication);
+  return { kind: "placed", ensemble, regionCounts, writeSets, warnings: admission.warnings };
 }
 
 function writeSetsOf(ensemble: readonly BookieAddress[], replication: Replication): PlannedWriteSet[] {

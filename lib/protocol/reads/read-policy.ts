@@ -8,6 +8,7 @@
  * RPL3 No timer is ever left behind here; probes that hang are found out by the next read.
  */
 
+import { BoundedMap } from "../bounded-map.ts";
 import { CallAbort } from "../call-abort.ts";
 import type { Clock } from "../clock.ts";
 import { Age } from "../deadline.ts";
@@ -57,7 +58,7 @@ export class ReadPolicy {
   readonly #classes = new Map<`${CallKind} ${DistanceClass}`, ClassLatency>();
   readonly #bookies: BookieHealths;
   readonly #probes = new Map<BookieId, Probe>();
-  readonly #delays = new Map<string, Delays>();
+  readonly #delays = new BoundedMap<string, Delays>(readLimits.replicasMax);
 
   constructor(private readonly ports: ReadPolicyPorts) {
     this.clock = ports.clock;
@@ -90,7 +91,6 @@ export class ReadPolicy {
         return { survival, defaultMs: hedgeDefaultMs, cost };
       }),
     );
-    if (this.#delays.size >= readLimits.replicasMax) this.#delays.clear();
     this.#delays.set(key, { age: new Age(this.clock), delaysMs });
     return delaysMs;
   }

@@ -113,7 +113,7 @@ describe("the smallest ack quorum (2.2)", () => {
     expect(compared).toBe(220);
   });
 
-  test("W4: 32 of 155 sizes need more than Qw - floor(Qw / m) + 1, which forgets E", () => {
+  test("32 of 155 sizes need more than Qw - floor(Qw / m) + 1, which forgets E", () => {
     const differing: string[] = [];
     let sizes = 0;
     for (let ensembleSize = 2; ensembleSize <= 10; ensembleSize++) {
@@ -145,7 +145,7 @@ describe("the smallest ack quorum (2.2)", () => {
     );
   });
 
-  test("W15: E = Qw = 3, Qa = 2, m = 2 in three regions is refused with the number that is needed", () => {
+  test("E = Qw = 3, Qa = 2, m = 2 in three regions is refused with the number that is needed", () => {
     const refusal = admit(replication("3/3/2 m2"), capacities("3x5"));
     expect(refusal).toMatchObject({
       kind: "refused",

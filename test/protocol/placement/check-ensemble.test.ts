@@ -69,21 +69,12 @@ describe("the checker", () => {
       reason:
         "in the write set of positions 2, 3, 4 (A 2, C 1) an ack quorum of 2 can lie in 1 known regions, " +
         "2 are wanted",
-      writeSet: {
-        positions: [2, 3, 4],
-        members: ring("ABCAAC").slice(2, 5),
-        regionCounts: [
-          { region: "A", bookies: 2 },
-          { region: "C", bookies: 1 },
-        ],
-        spannedRegions: 1,
-      },
     });
   });
 
   test("looks at write sets that wrap around the ring", () => {
     const check = checkEnsemble(ring("ABCA"), replication("4/2/2 m2"));
-    expect(check).toMatchObject({ writeSet: { positions: [3, 0], spannedRegions: 1 } });
+    expect(check).toMatchObject({ reason: expect.stringMatching(/positions 3, 0 .* can lie in 1 known/) });
   });
 
   test("CK2: a member too few, a bookie at two positions", () => {
@@ -140,7 +131,6 @@ describe("in the place of another ensemble (CK3)", () => {
       reason:
         "in the write set of positions 2, 3 (B 2) an ack quorum of 2 can lie in 1 known regions, 2 are " +
         "wanted; it was 2 before",
-      writeSet: { positions: [2, 3], regionCounts: [{ region: "B", bookies: 2 }], spannedRegions: 1 },
     });
   });
 

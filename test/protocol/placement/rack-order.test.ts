@@ -1,6 +1,6 @@
 /** Racks of a region's copies (RO1, RO2). */
 import { expect, test } from "vitest";
-import { rackOrder } from "../../../lib/protocol/placement/place-ensemble.ts";
+import { rackOrder } from "../../../lib/protocol/placement/region-aware.ts";
 import { waterFill } from "../../../lib/protocol/placement/ring.ts";
 
 /** Neighbours, the last and the first too, that stand in one rack. */

@@ -7,9 +7,8 @@ import { type BookieId, ledgerId, type Region, region } from "../../../lib/proto
 import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import { smallestAckQuorum } from "../../../lib/protocol/placement/admission.ts";
 import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts";
-import { placeEnsemble } from "../../../lib/protocol/placement/place-ensemble.ts";
 import type { EnsembleRequest } from "../../../lib/protocol/placement/placement.ts";
-import { replaceBookies } from "../../../lib/protocol/placement/replace-bookies.ts";
+import { placeEnsemble, replaceBookies } from "../../../lib/protocol/placement/region-aware.ts";
 import type { Replication } from "../../../lib/protocol/replication.ts";
 import { SeededRandom } from "../../sim/seeded-random.ts";
 import { heaviest } from "./brute-force.ts";
@@ -73,7 +72,8 @@ function runCase(random: SeededRandom, counts: CaseCounts): void {
   checkPlaced(answer.ensemble, request, usable);
   counts.placed++;
   if (replication.writeQuorum < replication.ensembleSize) counts.striped++;
-  if (answer.missingRegions.length > 0) counts.degraded++;
+  const regionsOf = (bookies: readonly BookieAddress[]) => new Set(bookies.map(({ place }) => place.region));
+  if (regionsOf(usable).size < regionsOf(request.candidates).size) counts.degraded++;
   if (answer.ensemble.some(({ id }) => request.quarantined?.has(id) === true)) counts.withQuarantined++;
   replaceSome(random, request, answer.ensemble, counts);
 }

@@ -6,8 +6,8 @@ import { bookieId, region } from "../../../lib/protocol/ids.ts";
 import { bookieKey, regionKey } from "../../../lib/protocol/items.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { admitLog } from "../../../lib/protocol/placement/admission.ts";
-import { RegisteredRegions } from "../../../lib/protocol/placement/region-operations.ts";
 import {
+  RegisteredRegions,
   Registry,
   readRegistry,
   registerBookie,

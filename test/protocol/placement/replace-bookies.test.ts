@@ -3,8 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import { type BookieId, bookieId, type Region, region } from "../../../lib/protocol/ids.ts";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts";
-import { placeEnsemble } from "../../../lib/protocol/placement/place-ensemble.ts";
-import { replaceBookies } from "../../../lib/protocol/placement/replace-bookies.ts";
+import { placeEnsemble, replaceBookies } from "../../../lib/protocol/placement/region-aware.ts";
 import type { Replication } from "../../../lib/protocol/replication.ts";
 import { CPU_BOUND, EXHAUSTIVE } from "../../cpu-bound.ts";
 import { SeededRandom } from "../../sim/seeded-random.ts";
@@ -282,7 +281,7 @@ describe("R = 4, m = 3, E = Qw = 12, Qa = 9", () => {
   });
 });
 
-describe("W8: at true indices", () => {
+describe("at true indices", () => {
   test(
     "random legal rings E = 6, Qw = Qa = 3, m = 2, a region drained, 4,000 times: as brute force",
     EXHAUSTIVE,

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { region } from "../../../lib/protocol/ids.ts";
 import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts";
-import { replaceBookies } from "../../../lib/protocol/placement/replace-bookies.ts";
+import { replaceBookies } from "../../../lib/protocol/placement/region-aware.ts";
 import { named, placed, regionRing, replacement, replication, tally, topology } from "./topologies.ts";
 
 describe("others may leave", () => {

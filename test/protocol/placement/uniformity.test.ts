@@ -1,7 +1,7 @@
 /** Over many ledgers each region's, each rack's and each bookie's share is even. */
 import { expect, test, vi } from "vitest";
 import { region } from "../../../lib/protocol/ids.ts";
-import { placeEnsemble } from "../../../lib/protocol/placement/place-ensemble.ts";
+import { placeEnsemble } from "../../../lib/protocol/placement/region-aware.ts";
 import { CPU_BOUND, EXHAUSTIVE } from "../../cpu-bound.ts";
 import { deviations, quickCases } from "./shares.ts";
 import { ledgers, placed, regionRing, regionsOf, request, tally } from "./topologies.ts";

@@ -7,8 +7,7 @@ import { describe, expect, test } from "vitest";
 import { bookieId, region } from "../../../lib/protocol/ids.ts";
 import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts";
-import { placeEnsemble } from "../../../lib/protocol/placement/place-ensemble.ts";
-import { replaceBookies } from "../../../lib/protocol/placement/replace-bookies.ts";
+import { placeEnsemble, replaceBookies } from "../../../lib/protocol/placement/region-aware.ts";
 import { countByRegion } from "../../../lib/protocol/placement/usable-bookies.ts";
 import {
   bookie,
@@ -255,9 +254,13 @@ const others: Readonly<Record<string, Other>> = {
       expect(checkEnsemble(oneRack, replication("3/3/2 m1"))).toEqual({ kind: "legal" });
     },
   },
-  K11: { reason: "acks are counted by regions, not by racks (rule 5); see W12 for regions" },
+  K11: {
+    reason: "acks are counted by regions, not by racks (rule 5); weaknesses.test.ts has acks by regions",
+  },
   K13: { reason: "nothing moves bookies for the sake of racks alone: that would retire sound ones (rule 7)" },
-  K14: { reason: "acks are counted by regions, not by racks (rule 5); see W12 for regions" },
+  K14: {
+    reason: "acks are counted by regions, not by racks (rule 5); weaknesses.test.ts has acks by regions",
+  },
   ...Object.fromEntries(
     [1, 2, 3, 5, 6, 7, 9, 10, 11, 13, 14, 15, 17, 18].map((n) => [`O${n}`, { reason: readOrder }]),
   ),

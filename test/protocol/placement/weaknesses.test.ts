@@ -1,6 +1,6 @@
 /**
  * What the best-known implementation gets wrong, each as a case that ends well here.
- * Those that concern admission, W4 and W15, are in admission.test.ts.
+ * Those that concern admission are in admission.test.ts.
  */
 import { describe, expect, test } from "vitest";
 import { bookieId, entryId, type Region, region } from "../../../lib/protocol/ids.ts";
@@ -8,9 +8,7 @@ import { PendingAdds } from "../../../lib/protocol/ledger/pending-adds.ts";
 import type { OpenLedger } from "../../../lib/protocol/ledger-metadata.ts";
 import type { BookieAddress, RegionState } from "../../../lib/protocol/place.ts";
 import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts";
-import { placeEnsemble } from "../../../lib/protocol/placement/place-ensemble.ts";
-import { regionAware } from "../../../lib/protocol/placement/region-aware.ts";
-import { replaceBookies } from "../../../lib/protocol/placement/replace-bookies.ts";
+import { placeEnsemble, regionAware, replaceBookies } from "../../../lib/protocol/placement/region-aware.ts";
 import type { Fragment } from "../../../lib/protocol/replication.ts";
 import { isAckSet } from "../../../lib/protocol/write-set.ts";
 import { SeededRandom } from "../../sim/seeded-random.ts";
@@ -34,7 +32,7 @@ const draining = (...names: string[]) =>
 
 describe("new ensembles", () => {
   test.each(["1", "5"])(
-    "W1: ten bookies in %s racks and one in another region: refused, not four of five",
+    "ten bookies in %s racks and one in another region: refused, not four of five",
     (racks) => {
       for (const ledgerId of ledgers(40)) {
         const answer = placeEnsemble(request(topology(`a:10/${racks},b:1`), "5/5/4 m2", { ledgerId }));
@@ -43,7 +41,7 @@ describe("new ensembles", () => {
     },
   );
 
-  test("W2: with one region left, of one rack or of many, nothing is placed for m = 2", () => {
+  test("with one region left, of one rack or of many, nothing is placed for m = 2", () => {
     for (const left of ["a:10", "a:10/5"]) {
       expect(placeEnsemble(request(topology(left), "5/5/4 m2")).kind).toBe("refused");
       const regionStates = draining("b", "c");
@@ -52,7 +50,7 @@ describe("new ensembles", () => {
     }
   });
 
-  test("W3: survivors of 20 and 2, one rack or many: refused, not 13 + 2", () => {
+  test("survivors of 20 and 2, one rack or many: refused, not 13 + 2", () => {
     for (const left of ["a:20,b:2", "a:20/5,b:2/2"]) {
       expect(placeEnsemble(request(topology(left), "15/15/9 m2")).kind).toBe("refused");
       const whole = request(topology(`${left},c:20`), "15/15/9 m2", { home: region("a") });
@@ -64,12 +62,12 @@ describe("new ensembles", () => {
     ["9/3/3 m2", [20, 20, 20]],
     ["15/5/4 m2", [20, 20, 20]],
     ["6/3/3 m3", [6, 6, 6]],
-  ])("W5: striped %s over three regions is placed", (sizes, capacities) => {
+  ])("striped %s over three regions is placed", (sizes, capacities) => {
     const ensemble = placed(placeEnsemble(request(regionsOf(capacities), sizes)));
     expect(checkEnsemble(ensemble, replication(sizes))).toEqual({ kind: "legal" });
   });
 
-  test("W6: striped with m = 1, no write set lies in one region all the same, over three regions", () => {
+  test("striped with m = 1, no write set lies in one region all the same, over three regions", () => {
     for (const ledgerId of ledgers(200)) {
       const ensemble = placed(placeEnsemble(request(regionsOf([5, 5, 5]), "9/3/2 m1", { ledgerId })));
       expect(checkEnsemble(ensemble, replication("9/3/3 m3"))).toEqual({ kind: "legal" });
@@ -78,7 +76,7 @@ describe("new ensembles", () => {
 });
 
 describe("replacement", () => {
-  test("W7: a member that turned read-only still counts in its own region", () => {
+  test("a member that turned read-only still counts in its own region", () => {
     const candidates = topology("a:4,b:2");
     const [a1, a2, a3, , b1, b2] = candidates;
     const ensemble = [a1, a2, a3, b1, b2].flatMap((one) => one ?? []);
@@ -96,7 +94,7 @@ describe("replacement", () => {
     }
   });
 
-  test("W8: positions after the failed one are not shifted: what each of six positions allows", () => {
+  test("positions after the failed one are not shifted: what each of six positions allows", () => {
     const sizes = replication("6/3/3 m2");
     const ring = ["a.1", "a.2", "b.1", "b.2", "c.1", "c.2"].map((name) => bookie(name, name[0] ?? ""));
     const allowed = ring.map((_, position) => {
@@ -110,7 +108,7 @@ describe("replacement", () => {
     expect(allowed).toEqual(["ab", "ac", "bc", "ab", "ac", "bc"]);
   });
 
-  test("W9: R = 4, m = 3, E = Qw = 12, Qa = 9, a region drains: 4 + 4 + 4 in 300 of 300 runs", () => {
+  test("R = 4, m = 3, E = Qw = 12, Qa = 9, a region drains: 4 + 4 + 4 in 300 of 300 runs", () => {
     const sizes = replication("12/12/9 m3");
     const candidates = regionsOf([8, 8, 8, 8], 2);
     let replaced = 0;
@@ -126,7 +124,7 @@ describe("replacement", () => {
     expect(replaced).toBe(300);
   });
 
-  test("W11: one anomalous member does not switch the rule off; it may only get better", () => {
+  test("one anomalous member does not switch the rule off; it may only get better", () => {
     // Four of five in region a, Qa = 4: an ack quorum can lie in a alone.
     const candidates = topology("a:8,b:3,c:1");
     const names = ["a.1", "a.2", "a.3", "a.4", "b.1"];
@@ -145,7 +143,7 @@ describe("replacement", () => {
   });
 });
 
-test("W12: acks count for the ensemble as it is now; a slot's old ack does not outlive its bookie", () => {
+test("acks count for the ensemble as it is now; a slot's old ack does not outlive its bookie", () => {
   const sizes = replication("3/3/2 m2");
   const [a1, b1, c1] = [bookie("a.1", "a"), bookie("b.1", "b"), bookie("c.1", "c")];
   const pending = new PendingAdds();

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Clock } from "../../../lib/protocol/clock.ts";
 import { type BookieId, bookieId } from "../../../lib/protocol/ids.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
-import { placeEnsemble } from "../../../lib/protocol/placement/place-ensemble.ts";
+import { placeEnsemble } from "../../../lib/protocol/placement/region-aware.ts";
 import { BookieHealths, type QuarantineRules } from "../../../lib/protocol/reads/bookie-health.ts";
 import { SeededRandom } from "../../sim/seeded-random.ts";
 import { placed, regionsOf, request } from "../placement/topologies.ts";

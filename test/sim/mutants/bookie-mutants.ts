@@ -101,7 +101,7 @@ value = put === "stored" ? TOMBSTONE : await this.#occupant(slot);`,
       {
         in: "StoredBookie.recoveryAdd",
         from: "await this.#store.put(slot, recovered);",
-        to: `if (occupant.kind === "tombstone") return { kind: "conflict" };
+        to: `if (occupant.kind === "tombstone") return { kind: "conflict", occupant: entry };
 await this.#store.put(slot, recovered);`,
       },
     ],

@@ -90,7 +90,7 @@ return item?.state === "DELETED" ? item : undefined;`,
       {
         in: "LedgerReader.#mayAnswerFrom",
         from: "isFresh(known.readAt)",
-        to: "isFresh(this.lastReadAt)",
+        to: "isFresh(this.lastReadAt ?? known.readAt)",
       },
       {
         in: "LedgerReader.#refresh",
@@ -101,7 +101,7 @@ this.#known = read === undefined ? undefined : { ...read, readAt };`,
       {
         in: "LedgerReader",
         from: "readonly #hedges: GatheredReads;",
-        to: `lastReadAt;
+        to: `lastReadAt: Age | undefined;
 readonly #hedges: GatheredReads;`,
       },
     ],

@@ -27,7 +27,7 @@ export async function runMutants(request: MutantsRequest, say: (line: string) =>
   if (unknown !== undefined)
     throw new RangeError(`no mutant ${unknown}; there are ${catchable.map(({ name }) => name).join(", ")}`);
   const mutants = catchable.filter(({ name }) => only === undefined || only.includes(name));
-  if (mutantsThatDoNotApply(mutants).length > 0) return checkMutants(say, mutants);
+  if (mutantsThatDoNotApply(mutants).length > 0) return await checkMutants(say, mutants);
   const seeds = new Map(Object.entries(knownCatches));
   let caught = 0;
   await runJobs(

@@ -48,10 +48,9 @@ else this.#add(group, append);`,
       "JA1: a sealed log answers a repetition with its positions, and rules out what is not recorded alone",
     patches: [
       {
-        in: "SealedRefusals.#refuseRepetition",
-        from: "judgeAppend(this.log.name, this.#producers, append.batch, tail)",
-        to: "judgeAppend(this.log.name, new ProducerTable(), append.batch, tail)",
-        uses: ["ProducerTable"],
+        in: "SealedRefusals.#producersAt",
+        from: "restoreProducers(this.ports, producersIn)",
+        to: "restoreProducers(this.ports, undefined)",
       },
       {
         in: "SealedRefusals.#refuseRepetition",

@@ -16,13 +16,19 @@
  *     it does not know the tail.
  * LW5 Nothing is sent without the writer lease: it is acquired before a segment is opened or resumed, kept on
  *     use, and released only after the segment was left (rules 17 to 19).
+ * LW6 A posted append is sent only in its ticket's tenure, to a ledger whose listing is known (rule 37). A
+ *     tenure that served ends after a failure: another one lists the next ledger.
  */
-import { unreachable } from "../../assert.ts";
-import type { Deadline } from "../../deadline.ts";
+import { assert, present, unreachable } from "../../assert.ts";
+import { Age, type Deadline } from "../../deadline.ts";
 import { FencelineError } from "../../errors.ts";
-import type { BookieId } from "../../ids.ts";
+import type { BookieId, EntryId } from "../../ids.ts";
 import { limits } from "../../limits.ts";
 import { backoff, pause, Signal } from "../../waiting.ts";
+import { answerFor, NOT_SERVED } from "../inbox/answer-tickets.ts";
+import { ServedTickets } from "../inbox/served-tickets.ts";
+import { inboxLimits } from "../inbox-limits.ts";
+import type { InboxRequest, Ticket } from "../inbox-store.ts";
 import { WriterLease } from "../lease/writer-lease.ts";
 import { type AppendAnswer, failed, type LogPorts } from "../log-ports.ts";
 import type { LogRef } from "../log-ref.ts";
@@ -42,6 +48,7 @@ import { batchSender, checkAppend } from "./append-checks.ts";
 import { withoutEffect } from "./append-errors.ts";
 import { AppendQueue, appendDeadline, PendingAppend } from "./pending-appends.ts";
 import type { RefusedAppend } from "./place-appends.ts";
+import { PostedAppends } from "./posted-appends.ts";
 import { judgeRefusal, SealedRefusals } from "./refusals.ts";
 
 /** `avoid`: bookies that failed the last segment. */
@@ -50,12 +57,18 @@ type WriterState =
   /** `full`: the segment that the next one follows; it is closed first. */
   | { readonly kind: "opening"; readonly avoid: ReadonlySet<BookieId>; readonly full?: ActiveSegment }
   | { readonly kind: "writing"; readonly segment: ActiveSegment }
+  /** The ledger is being listed in the lease item, so that posted appends may be sent to it (rule 37a). */
+  | { readonly kind: "listing"; readonly segment: ActiveSegment }
   /** The lease is being renewed, and nothing is sent meanwhile (LW5). */
   | { readonly kind: "keeping"; readonly segment: ActiveSegment }
   /** The segment failed: what was in flight in it is decided before anything else (LW2). */
   | { readonly kind: "deciding"; readonly segment: ActiveSegment }
-  /** Nothing more is sent in this tenure of the lease (LW5). */
-  | { readonly kind: "releasing"; readonly segment: ActiveSegment | undefined };
+  /** Nothing more is sent in this tenure of the lease (LW5). `failed`: what came before, decided by now. */
+  | {
+      readonly kind: "releasing";
+      readonly segment: ActiveSegment | undefined;
+      readonly failed?: ActiveSegment;
+    };
 
 export class LogWriter {
   readonly #queue: AppendQueue;
@@ -67,6 +80,12 @@ export class LogWriter {
   readonly #released = new Signal();
   #leaving: Promise<unknown> | undefined;
   #state: WriterState = { kind: "cold", avoid: new Set() };
+  /** Appends that another process of the region is to write (rule 36). */
+  readonly #posted: PostedAppends | undefined;
+  /** Whether this process is to serve the log's inbox. */
+  #serves = false;
+  /** The posted appends of the present tenure, once its ledger is listed (LW6). */
+  #served: ServedTickets | undefined;
 
   constructor(
     private readonly ports: LogPorts,
@@ -75,18 +94,27 @@ export class LogWriter {
     this.#queue = new AppendQueue(log.name);
     this.#lease = new WriterLease(ports, log);
     this.#sealed = new SealedRefusals(ports, log);
+    const { leases, inbox } = ports;
+    if (leases !== undefined && inbox !== undefined) {
+      this.#posted = new PostedAppends({ ...ports, leases, inbox }, log, (append) => {
+        this.#queue.restart([append]);
+        this.#changed.wake();
+      });
+    }
     void this.#run();
   }
 
   /** Nothing is waiting, in flight or in doubt. */
   get isIdle(): boolean {
     const isAtRest = this.#state.kind === "cold" || (this.isWarm && this.#segment?.isIdle === true);
-    return isAtRest && this.#queue.isEmpty && !this.#released.isAwaited;
+    const isAlone = this.#posted?.isEmpty !== false && !this.#serves;
+    return isAtRest && isAlone && this.#queue.isEmpty && !this.#released.isAwaited;
   }
 
   /** It writes to a segment, and as far as it knows to the last one. */
   get isWarm(): boolean {
-    const isWriting = this.#state.kind === "writing" || this.#state.kind === "keeping";
+    const { kind } = this.#state;
+    const isWriting = kind === "writing" || kind === "keeping" || kind === "listing";
     return isWriting && this.#segment?.failure === undefined;
   }
 
@@ -139,6 +167,61 @@ export class LogWriter {
     return await leaving;
   }
 
+  /**
+   * Takes the lease, opens a segment and lists it, and keeps to that until `stopServing`, or until another
+   * process serves, or this one cannot write the log.
+   */
+  startServing(): void {
+    this.#serves = this.#posted !== undefined;
+    this.#changed.wake();
+  }
+
+  get isServing(): boolean {
+    return this.#serves;
+  }
+
+  /** Ends the tenure: what was taken is answered first (38). */
+  async stopServing(): Promise<void> {
+    this.#serves = false;
+    this.#served?.close();
+    await this.release();
+  }
+
+  /** Takes requests from the inbox. Their number; undefined while this process does not serve. */
+  async takePosted(): Promise<number | undefined> {
+    const served = this.#served;
+    if (served === undefined || served.isClosed) return undefined;
+    const requests = await served.take();
+    for (const request of requests) this.#takePosted(served, request);
+    return requests.length;
+  }
+
+  #takePosted(served: ServedTickets, { ticket, append }: InboxRequest): void {
+    const { clock } = this.ports;
+    const { name } = this.log;
+    if (served.isClosed) {
+      served.answer(ticket, NOT_SERVED);
+      return;
+    }
+    const request = { log: name, ...append };
+    try {
+      const bytes = append.records.length === 0 ? 0 : checkAppend(request, clock.nowMs());
+      const sender = batchSender(this.ports, request);
+      const posted = new PendingAppend(clock, name, appendDeadline(clock, name), {
+        ...append,
+        bytes,
+        sender,
+        ticket,
+      });
+      void this.#accept(posted).then((answer) => {
+        const said = answerFor(answer);
+        if (said !== undefined) served.answer(ticket, said);
+      });
+    } catch (error) {
+      served.answer(ticket, answerFor(failed(error)) ?? NOT_SERVED);
+    }
+  }
+
   #accept(append: PendingAppend): Promise<AppendAnswer> {
     this.#queue.push(append);
     // At once if nothing else is under way; what comes before the loop goes on shares an entry.
@@ -166,7 +249,8 @@ export class LogWriter {
   #giveUp(error: unknown): void {
     for (const append of [...(this.#segment?.inFlight ?? []), ...this.#queue.waiting()]) append.fail(error);
     this.#queue.dropAnswered();
-    this.#state = { kind: "cold", avoid: new Set() };
+    const isOwing = this.#served !== undefined; // this tenure lists no other ledger then (37b)
+    this.#state = isOwing ? { kind: "releasing", segment: undefined } : { kind: "cold", avoid: new Set() };
     this.#released.wake();
   }
 
@@ -175,17 +259,21 @@ export class LogWriter {
     switch (state.kind) {
       case "cold":
         if (this.#released.isAwaited) return { kind: "releasing", segment: undefined };
-        return this.#queue.isEmpty ? await this.#waiting(state) : { ...state, kind: "opening" };
+        return this.#queue.isEmpty && !this.#serves
+          ? await this.#waiting(state)
+          : { ...state, kind: "opening" };
       case "opening":
         return state.full === undefined ? await this.#open(state.avoid) : await this.#roll(state.full);
       case "writing":
         return await this.#write(state);
+      case "listing":
+        return await this.#list(state.segment);
       case "keeping":
         return await this.#keep(state.segment);
       case "deciding":
         return await this.#decide(state.segment);
       case "releasing":
-        return await this.#release(state.segment);
+        return await this.#release(state);
       default:
         return unreachable(state);
     }
@@ -202,7 +290,8 @@ export class LogWriter {
     this.#send(segment);
     if (segment.failure !== undefined) return { kind: "deciding", segment };
     if (this.#released.isAwaited) return { kind: "releasing", segment };
-    if (this.#queue.isEmpty) return this.#waiting(state);
+    if (this.#serves && this.#served === undefined) return { kind: "listing", segment };
+    if (this.#queue.isEmpty && !this.#serves) return this.#waiting(state);
     if (this.#lease.isDue) return { kind: "keeping", segment };
     if (segment.isFull) return { kind: "opening", avoid: new Set(), full: segment };
     return this.#waiting(state);
@@ -216,15 +305,55 @@ export class LogWriter {
       !this.#released.isAwaited &&
       !this.#lease.isDue &&
       !segment.isFull &&
-      segment.hasRoom(this.#queue.isGroupWhole)
+      segment.hasRoom(this.#queue.isGroupWhole) &&
+      this.#served?.mayAdd(segment.nextEntry) !== false
     ) {
-      segment.offer(this.#queue.takeGroup());
+      const entry = segment.nextEntry;
+      for (const { batch } of segment.offer(this.#queue.takeGroup())) this.#noteSent(batch.ticket, entry);
     }
     this.#judgeRefused(segment);
   }
 
+  #noteSent(ticket: Ticket | undefined, entry: EntryId): void {
+    if (ticket === undefined) return;
+    const served = present(this.#served, "LW6: a ticket is sent in its own tenure");
+    assert(!served.isClosed && served.of.tenure === ticket.tenure, "LW6: a ticket is sent in its own tenure");
+    served.sent(ticket, entry);
+  }
+
+  /** LW6 */
+  async #list(segment: ActiveSegment): Promise<WriterState> {
+    const of = await this.#lease.list(segment.opened.ledger.item.ledgerId);
+    if (of === undefined) this.#serves = false;
+    else if (this.#served !== undefined) this.#served.moveTo(of);
+    else if (this.ports.inbox !== undefined) {
+      const { clock, inbox } = this.ports;
+      this.#served = new ServedTickets({ clock, inbox }, this.log.incarnation, of, this.#changed);
+    }
+    return { kind: "writing", segment };
+  }
+
+  /** Answers posted appends that wait: they are not sent in this tenure, and in no other (LW6). */
+  #closeInbox(): void {
+    if (this.#served === undefined) return;
+    this.#served.close();
+    for (const append of this.#queue.waiting()) this.#notServed(append);
+    this.#queue.dropAnswered();
+  }
+
+  #notServed(append: PendingAppend): void {
+    if (append.batch.ticket !== undefined) append.fail(leaseLost(this.log.name));
+  }
+
+  /** In line again, but for posted appends: what was taken in one tenure is not carried into another. */
+  #restart(appends: readonly PendingAppend[]): number {
+    for (const append of appends) this.#notServed(append);
+    return this.#queue.restart(appends);
+  }
+
   async #keep(segment: ActiveSegment): Promise<WriterState> {
-    const kept = await this.#lease.keep([...segment.writer.suspects]);
+    const kept = await this.#lease.keep([...segment.writer.suspects], this.#served);
+    if (this.#served?.isClosed === true) this.#closeInbox();
     if (kept === "wanted") void this.#released.wait();
     if (kept === "lost") segment.supersede(leaseLost(this.log.name));
     return { kind: "writing", segment };
@@ -240,9 +369,14 @@ export class LogWriter {
         ? await openSegment(this.ports, this.log, request)
         : { kind: "opened", segment };
     };
-    for (let attempt = 1; !this.#queue.isEmpty; attempt++) {
+    for (let attempt = 1; !this.#queue.isEmpty || this.#serves; attempt++) {
       try {
-        const barred = attempt === 1 ? await this.#lease.enter() : undefined;
+        const barred = attempt === 1 ? await this.#lease.enterOrPost(this.#posted !== undefined) : undefined;
+        if (barred?.kind === "served") {
+          for (const append of this.#queue.takeAll())
+            void this.#posted?.post(append, barred.found, barred.since);
+          break;
+        }
         const permit = this.#queue.permit;
         const opening = barred ?? (await this.#bounded("opening", { avoid, permit }, resumeOrOpen));
         const isContest =
@@ -263,6 +397,7 @@ export class LogWriter {
       }
       await backoff(this.ports, attempt);
     }
+    this.#serves = false; // this process cannot write the log, or another one serves
     this.#queue.dropAnswered(); // what came later is tried again
     return { kind: "cold", avoid };
   }
@@ -270,6 +405,8 @@ export class LogWriter {
   async #roll(full: ActiveSegment): Promise<WriterState> {
     await this.#answered(full);
     if (full.failure !== undefined) return { kind: "deciding", segment: full };
+    await this.#drain(); // 37b
+    if (this.#served?.isSentAnswered === false) return { kind: "releasing", segment: full };
     const avoid = full.writer.suspects;
     const last = { ...full.opened, producers: full.producers };
     const roll = (request: OpenRequest) => rollSegment(this.ports, this.log, last, full.writer, request);
@@ -297,22 +434,35 @@ export class LogWriter {
   #use(opened: OpenedSegment): WriterState {
     const start = this.#lease.startOf(opened);
     const segment = new ActiveSegment(this.ports, this.log, opened, start, this.#changed);
-    return { kind: "writing", segment };
+    return { kind: this.#serves ? "listing" : "writing", segment };
+  }
+
+  /** Resolves once every answer is put, or is left for others to decide. */
+  async #drain(): Promise<void> {
+    const since = new Age(this.ports.clock);
+    while (this.#served?.isAnswered === false && since.isWithin(inboxLimits.lastAnswersMs)) {
+      await pause(this.ports.clock, inboxLimits.drainPauseMs);
+    }
   }
 
   /** Finds out what became of everything in flight (LW2), then goes on without the segment. */
   async #decide(segment: ActiveSegment): Promise<WriterState> {
+    this.#closeInbox();
     await this.#answered(segment);
-    const restarts = this.#queue.restart(await decideAppends(this.ports, this.log, segment));
+    const restarts = this.#restart(await decideAppends(this.ports, this.log, segment));
     if (restarts > 0) await backoff(this.ports, restarts);
+    if (this.#served !== undefined) return { kind: "releasing", segment: undefined, failed: segment };
     return { kind: "cold", avoid: segment.writer.suspects };
   }
 
-  async #release(segment: ActiveSegment | undefined): Promise<WriterState> {
+  async #release({ segment, failed: before }: WriterState & { kind: "releasing" }): Promise<WriterState> {
+    this.#closeInbox();
     if (segment !== undefined) await this.#answered(segment);
     if (segment?.failure !== undefined) return { kind: "deciding", segment };
-    const suspects = segment?.writer.suspects;
-    await this.#lease.release(segment?.leave(), suspects);
+    await this.#drain();
+    const suspects = (segment ?? before)?.writer.suspects;
+    await this.#lease.release(segment?.leave(), suspects, this.#served);
+    this.#served = undefined;
     this.#released.wake();
     // Processes that wait for the lease look for it meanwhile.
     if (!this.#queue.isEmpty) await pause(this.ports.clock, limits.leaseYieldMs);
@@ -340,7 +490,7 @@ export class LogWriter {
       const verdict = await judgeRefusal(this.ports, this.log, segment.opened, refused, segment.tail);
       if (verdict.kind === "acknowledged") return append.acknowledge(verdict.ack);
       if (verdict.kind === "refused") return append.fail(verdict.error);
-      this.#queue.restart([append]);
+      this.#restart([append]);
       segment.supersede(verdict.reason);
     } catch (error) {
       append.answer(failed(error instanceof FencelineError ? withoutEffect(error) : error));

@@ -3,6 +3,7 @@
  * never change in one life of its name. When names can be released (rule 29), an operation on a remembered
  * life ends in `log_not_found`, at the check of rule 25 or in 33f; the name is looked up again then.
  */
+import { BoundedMap } from "../../bounded-map.ts";
 import type { Clock } from "../../clock.ts";
 import { Age } from "../../deadline.ts";
 import { FencelineError, hasCode, unavailable } from "../../errors.ts";
@@ -33,7 +34,7 @@ export function askInTime(clock: Clock, what: string, timeoutMs: number): Ask {
 
 export class LogNames {
   /** Look-ups, also those on the way: operations that wait for one begin in the order of their arrival. */
-  readonly #known = new Map<LogName, Promise<LogRef>>();
+  readonly #known = new BoundedMap<LogName, Promise<LogRef>>(limits.knownLogsMax);
 
   constructor(private readonly metadata: MetadataStore) {}
 
@@ -72,9 +73,6 @@ export class LogNames {
   #lookUp(name: LogName, consistency: MetadataConsistency): Promise<LogRef> {
     const found = findLog(this.metadata, name, consistency);
     const lookUp = found.then(({ incarnation, config }) => ({ name, incarnation, config }));
-    this.#known.delete(name);
-    const oldest = this.#known.keys().next().value;
-    if (this.#known.size >= limits.knownLogsMax && oldest !== undefined) this.#known.delete(oldest);
     this.#known.set(name, lookUp);
     lookUp.catch(() => {
       if (this.#known.get(name) === lookUp) this.#known.delete(name);

@@ -27,6 +27,7 @@
  * OF8 All of this decides which region tries. Fences and elections decide what is recorded. A count changes
  *     nothing that a lease's holder goes by (rule 16).
  */
+import { BoundedMap } from "../../bounded-map.ts";
 import { Age } from "../../deadline.ts";
 import type { CallDenied } from "../../errors.ts";
 import { type LogIncarnation, newWriteToken, type Region, type WriteToken } from "../../ids.ts";
@@ -52,7 +53,10 @@ interface ObservedRegion {
 }
 
 export class OwnerFailureDetector {
-  readonly #owners = new Map<LogIncarnation, { readonly region: Region; readonly since: Age }>();
+  /** Least recently used first. */
+  readonly #owners = new BoundedMap<LogIncarnation, { readonly region: Region; readonly since: Age }>(
+    limits.knownLogsMax,
+  );
   readonly #observed = new Map<Region, ObservedRegion>();
   /** Writes that no append waits for. */
   readonly #publishing = new Set<Promise<void>>();
@@ -65,12 +69,9 @@ export class OwnerFailureDetector {
 
   noteOwner(log: LogIncarnation, region: Region | undefined): void {
     const known = this.#owners.get(log);
-    this.#owners.delete(log);
-    if (region === undefined) return;
-    // Least recently used first.
-    this.#owners.set(log, known?.region === region ? known : { region, since: new Age(this.ports.clock) });
-    const oldest = this.#owners.keys().next().value;
-    if (this.#owners.size > limits.knownLogsMax && oldest !== undefined) this.#owners.delete(oldest);
+    if (region === undefined) this.#owners.delete(log);
+    else
+      this.#owners.set(log, known?.region === region ? known : { region, since: new Age(this.ports.clock) });
   }
 
   /** How many answers of the region this process got: a failure proves nothing if one came since (OF2). */

@@ -21,13 +21,14 @@
  *     Before, the ledger is closed cleanly (rule 9).
  * OT5 The next owner releases its lease cleanly: its first append goes on in the fresh ledger.
  */
+import { BoundedMap } from "../../bounded-map.ts";
 import type { Clock } from "../../clock.ts";
 import { Age, Deadline } from "../../deadline.ts";
 import { FencelineError, notReady } from "../../errors.ts";
 import type { LogIncarnation, Region } from "../../ids.ts";
 import { LedgerWriter } from "../../ledger/ledger-writer.ts";
 import { limits } from "../../limits.ts";
-import { checkRegion, knownRegions } from "../../placement/known-region.ts";
+import { checkRegion, knownRegions } from "../../placement/registry.ts";
 import { backoff, pause, withTimeout } from "../../waiting.ts";
 import { ownerSilent } from "../appending/append-errors.ts";
 import type { LogWriter } from "../appending/log-writer.ts";
@@ -63,7 +64,7 @@ interface Move {
 
 export class OwnerTransfer {
   /** When it last tried to be rid of a log; least recent first. */
-  readonly #tried = new Map<LogIncarnation, Age>();
+  readonly #tried = new BoundedMap<LogIncarnation, Age>(limits.knownLogsMax);
 
   constructor(
     private readonly ports: LogPorts,
@@ -99,7 +100,7 @@ export class OwnerTransfer {
   async leave(log: LogRef, writer: LogWriter): Promise<boolean> {
     const { clock, topology, region } = this.ports;
     if (this.#tried.get(log.incarnation)?.isWithin(ownerLimits.handOverPauseMs) === true) return false;
-    this.#noteTry(log.incarnation);
+    this.#tried.set(log.incarnation, new Age(this.ports.clock));
     const deadline = transferDeadline(clock, log.name);
     for (const other of knownRegions(topology)) {
       if (other === region || !isAccepting(this.ports, other)) continue;
@@ -186,13 +187,6 @@ export class OwnerTransfer {
     throw new FencelineError("region_not_accepting", {
       message: `region ${to} is not accepting, so it takes no logs; accept it first, or name another one`,
     });
-  }
-
-  #noteTry(log: LogIncarnation): void {
-    this.#tried.delete(log);
-    this.#tried.set(log, new Age(this.ports.clock));
-    const oldest = this.#tried.keys().next().value;
-    if (this.#tried.size > limits.knownLogsMax && oldest !== undefined) this.#tried.delete(oldest);
   }
 }
 

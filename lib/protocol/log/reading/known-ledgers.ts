@@ -1,6 +1,7 @@
 /**
  * The ledgers that this process has read lately: a reader each, and what it knows of where records lie.
  */
+import { BoundedMap } from "../../bounded-map.ts";
 import type { EntryId, LedgerId, SeqNum } from "../../ids.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { LedgerReader } from "../../ledger/ledger-reader.ts";
@@ -14,7 +15,8 @@ export interface KnownLedger {
 }
 
 export class KnownLedgers {
-  readonly #ledgers = new Map<LedgerId, KnownLedger>();
+  /** Least recently used first. */
+  readonly #ledgers = new BoundedMap<LedgerId, KnownLedger>(limits.knownLedgersMax);
 
   constructor(private readonly ports: LedgerPorts) {}
 
@@ -24,11 +26,7 @@ export class KnownLedgers {
       samples: new EntrySamples(),
       seenLast: false,
     };
-    // Least recently used first.
-    this.#ledgers.delete(id);
     this.#ledgers.set(id, known);
-    const oldest = this.#ledgers.keys().next().value;
-    if (this.#ledgers.size > limits.knownLedgersMax && oldest !== undefined) this.#ledgers.delete(oldest);
     return known;
   }
 }

@@ -3,10 +3,10 @@
  * and its answers (rules 36 to 41). Safety rests on tickets, on what the lease item lists, and on closed
  * ledgers; the store only carries values.
  */
-import type { FencelineError } from "../../errors.ts";
-import type { LeaseBirth, LogIncarnation, SeqNum, Tenure, TicketId } from "../../ids.ts";
-import type { AppendAck } from "../operations.ts";
-import type { RecordInput, Sender } from "../records/record.ts";
+import type { FencelineError } from "../errors.ts";
+import type { LeaseBirth, LogIncarnation, SeqNum, Tenure, TicketId } from "../ids.ts";
+import type { AppendAck } from "./operations.ts";
+import type { RecordInput, Sender } from "./records/record.ts";
 
 /** Names one post, and no other: a repeated put carries the same ticket, a new post draws a new one (36). */
 export interface Ticket {
