@@ -3,7 +3,7 @@
  * acknowledgement on its way back. Calls between functions and inboxes carry the same.
  */
 import { entryId, region, segmentNumber, seqNum } from "../protocol/ids.ts";
-import type { PostedAppend } from "../protocol/log/inbox/inbox-store.ts";
+import type { PostedAppend } from "../protocol/log/inbox-store.ts";
 import type { AppendAck } from "../protocol/log/operations.ts";
 import type { RecordHeader, RecordInput, RecordPosition, Sender } from "../protocol/log/records/record.ts";
 import { damaged } from "./format-errors.ts";
