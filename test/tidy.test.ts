@@ -29,6 +29,9 @@ const testOnly: TestOnly = {
   "lib/adapters/memory/memory-entry-store.ts": "storage of stories and contracts",
   "lib/adapters/memory/memory-metadata-store.ts": "metadata of stories and contracts",
   "lib/adapters/memory/memory-lease-store.ts": "leases of contracts",
+  "lib/adapters/memory/memory-inbox-store.ts": "an inbox of stories and contracts",
+  "lib/adapters/level/level-inbox-store.ts": "the laptop's inbox, which nothing posts to yet",
+  "lib/adapters/aws/dynamodb-inbox-store.ts": "the functions' inbox, which nothing posts to yet",
 };
 
 /** What reads clocks itself under lib, instead of a Deadline or an Age, and why. */
