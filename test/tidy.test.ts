@@ -49,6 +49,7 @@ const readsClocks: ReadsClocks = {
   "lib/cli/times.ts": "a person names a time by how long ago it was",
   "lib/cli/log-end.ts": "a person's patience",
   "lib/client/verify/verify.ts": "notes when attempts began and ended",
+  "lib/adapters/aws/dynamodb-inbox-store.ts": "an item names the time at which it may go",
   "lib/protocol/log/lease": "a lease names the time at which it expires",
   "lib/protocol/log/upkeep": "items name the times at which they were made or deleted",
   "lib/protocol/ledger/collect-ledger.ts": "a ledger names the time at which it was deleted",

@@ -76,27 +76,32 @@ function watchesOf(watched: WatchedRegion): readonly Watch[] {
       periods: 3,
       says: "The auditor fails: what was left behind is not recovered, what was deleted is not collected.",
     },
-    {
-      id: "inbox-throttles",
-      metric: new MathExpression({
-        // A table that was never throttled has no such metric.
-        expression: "FILL(reads, 0) + FILL(writes, 0)",
-        usingMetrics: {
-          reads: inbox.metric("ReadThrottleEvents", sum),
-          writes: inbox.metric("WriteThrottleEvents", sum),
-        },
-        label: "throttled requests of the inbox",
-        period: PERIOD,
-      }),
-      threshold: 1,
-      periods: 2,
-      says: "The inbox table is throttled: appends to busy logs are refused, or wait longer for an answer.",
-    },
+    inboxWatch(inbox),
     ...bookies.flatMap(({ writer, reader }, index) => [
       ...bookieWatches(`bookie-${index + 1}`, writer, "It is replaced in new fragments."),
       ...bookieWatches(`reader-${index + 1}`, reader, "Reads turn to the other copies."),
     ]),
   ];
+}
+
+function inboxWatch(inbox: WatchedRegion["inbox"]): Watch {
+  const sum = { statistic: "Sum", period: PERIOD };
+  return {
+    id: "inbox-throttles",
+    metric: new MathExpression({
+      // A table that was never throttled has no such metric.
+      expression: "FILL(reads, 0) + FILL(writes, 0)",
+      usingMetrics: {
+        reads: inbox.metric("ReadThrottleEvents", sum),
+        writes: inbox.metric("WriteThrottleEvents", sum),
+      },
+      label: "throttled requests of the inbox",
+      period: PERIOD,
+    }),
+    threshold: 1,
+    periods: 2,
+    says: "The inbox table is throttled: appends to busy logs are refused, or wait longer for an answer.",
+  };
 }
 
 function bookieWatches(

@@ -117,8 +117,8 @@ class LeaseTable extends Construct {
 }
 
 /**
- * Appends that wait for their writer, and its answers (rules 36 to 41): apart from the leases, which they could
- * throttle otherwise. What is lost here makes outcomes unknown and costs no record.
+ * Appends that wait for their writer, and its answers (rules 36 to 41): apart from the leases, which they
+ * could throttle otherwise. What is lost here makes outcomes unknown and costs no record.
  */
 class InboxTable extends Construct {
   readonly table: TableV2;

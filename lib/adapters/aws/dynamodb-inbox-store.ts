@@ -10,8 +10,8 @@
  *     content B, check N              a posted append, a piece or an answer, and the CRC-32 of it
  *     pieces N, check N, bytes N      of a request with pieces: how many, of all of them, metered bytes
  *
- * DI1 Every piece is put before its request. So whoever finds the request finds the pieces; if one is missing
- *     all the same, it has expired, and the request is not there.
+ * DI1 Every piece is put before its request, so what finds the request finds the pieces. If one is missing all
+ *     the same, it has expired, and the request counts as not there.
  * DI2 Each call is sent once: the caller repeats what it wants repeated. A throttle is a refusal, and so
  *     without effect. A post that fails before its request was sent has none either: pieces alone are nothing.
  * DI3 A request is deleted in a call of its own, once its answer is known to be put (41). BatchWriteItem is

@@ -19,7 +19,7 @@ import { metadataStoreContract } from "../../contracts/metadata-store-contract.t
 import { persistentEntryStore } from "../../contracts/persistent-entry-store.ts";
 import { persistentInboxStore } from "../../contracts/persistent-inbox-store.ts";
 import { persistentLeaseStore, persistentMetadataStore } from "../../contracts/persistent-metadata-store.ts";
-import { inboxInDynamoDb } from "./emulated-inbox.ts";
+import { inboxInDynamoDb, untilGone } from "./emulated-inbox.ts";
 import { clock, newBucket, newTable, overEmulator, random } from "./emulator.ts";
 import { FaultLayer, type ServiceFault } from "./fault-layer.ts";
 import { regionsInProcess } from "./regions-in-process.ts";
@@ -70,7 +70,10 @@ await overEmulator((emulator) => {
     inboxStoreContract("DynamoDB with faults", async () => {
       const { inbox, table, close } = await inboxInDynamoDb(emulator);
       faults.underDynamoDb(table.client);
-      return { inbox: { ...inbox, store: persistentInboxStore(lossesAsSuch(inbox.store)) }, close };
+      return {
+        inbox: { ...inbox, store: untilGone(persistentInboxStore(lossesAsSuch(inbox.store))) },
+        close,
+      };
     });
     metadataStoreContract(
       "DynamoDB with faults",
