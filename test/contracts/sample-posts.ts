@@ -110,3 +110,8 @@ function expectError(error: unknown): void {
 }
 
 export const withId = (ticket: Ticket, id: string): Ticket => ({ ...ticket, id: id as TicketId });
+
+/** A ticket that another process makes again from its revision. */
+export function inboxTicket(revision: number): Ticket {
+  return { birth: "b" as never, tenure: "t" as never, revision, id: `i${revision}` as TicketId };
+}
