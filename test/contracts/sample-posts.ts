@@ -48,7 +48,7 @@ export const samplePosts: readonly PostedAppend[] = [
     matchSeqNum: seqNum(2 ** 53 - 1),
     sender: { id: '~ !"#\\', epoch: 2 ** 53 - 1, seq: 2 ** 40 },
   },
-  { records: [{ body: bytesOf(3), headers: [] }], sender: { id: "p", epoch: 0, seq: 0 } },
+  { records: [{ body: Uint8Array.of(255, 254, 253), headers: [] }], sender: { id: "p", epoch: 0, seq: 0 } },
   // To settle the tail.
   { records: [] },
 ];

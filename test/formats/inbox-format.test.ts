@@ -32,7 +32,7 @@ function isRefused(decode: () => unknown): boolean {
 describe("posted appends and answers", () => {
   it("have these bytes, for ever", () => {
     expect(textOf(encodePosted(samplePosts[3] ?? { records: [] }))).toBe(
-      '{"format":1,"records":[{"body":"AB8+","headers":[]}],"sender":{"id":"p","epoch":0,"seq":0}}',
+      '{"format":1,"records":[{"body":"//79","headers":[]}],"sender":{"id":"p","epoch":0,"seq":0}}',
     );
     expect(sampleAnswers.slice(1).map((answer) => textOf(encodeAnswer(answer)))).toEqual([
       '{"format":1,"kind":"recorded","ack":{"start":{"seqNum":0,"segment":3,"entry":2,"slot":0,' +
@@ -70,7 +70,7 @@ describe("posted appends and answers", () => {
     expect(isRefused(() => decodePosted(Uint8Array.of(0xff)))).toBe(true);
   });
 
-  it.each(["AB8", "AB8*", "AB 8+", "=AB8", "AB8+====", "A"])("%s is no base 64", (body) => {
+  it.each(["ab/", "ab/*", "ab /+", "=ab/", "ab/+====", "a"])("%s is no base 64", (body) => {
     const json = JSON.stringify({ format: 1, records: [{ body, headers: [] }] });
     expect(isRefused(() => decodePosted(bytesOf(json)))).toBe(true);
   });

@@ -10,15 +10,17 @@
  *     content B, check N              a posted append, a piece or an answer, and the CRC-32 of it
  *     pieces N, check N, bytes N      of a request with pieces: how many, of all of them, metered bytes
  *
- * DI1 Every piece is put before its request, so what finds the request finds the pieces. If one is missing all
- *     the same, it has expired, and the request counts as not there.
+ * DI1 Every piece is put before its request, so what finds the request finds the pieces. If one is missing
+ *     all the same, it has expired, and the request counts as not there.
  * DI2 Each call is sent once: the caller repeats what it wants repeated. A throttle is a refusal, and so
- *     without effect. A post that fails before its request was sent has none either: pieces alone are nothing.
+ *     without effect. A post that fails before its request was sent has none either: pieces alone are
+ *     nothing.
  * DI3 A request is deleted in a call of its own, once its answer is known to be put (41). BatchWriteItem is
  *     atomic for each item alone: a put and a delete in one call may take effect one without the other, and a
  *     reply that is lost leaves open which. Rule 37 would allow even that, since only the tenure that took
- *     the request reads it. The order costs nothing: a write unit for each put and each delete either way,
- *     25 in a call, and as many calls from 25 answers on; below that one more, behind the answers.
+ *     the request reads it. The order costs no write unit: an answer's put takes one, a request's delete what
+ *     its put took (1 to 3), in one call or in two. 25 of either fill a call, so only the last call of a few
+ *     answers is one more, and it comes behind the answers.
  * DI4 Pieces are never deleted: a delete costs what its put did, expiry nothing.
  */
 import { crc32 } from "node:zlib";
