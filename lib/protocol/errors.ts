@@ -11,7 +11,7 @@
  * taken effect all the same. "possible" is never rounded down to "none" (rule 8).
  */
 import type { BookieId, Region } from "./ids.ts";
-import type { BookieAddress } from "./place.ts";
+import type { BookieAddress } from "./replication.ts";
 
 export type SideEffects = "none" | "possible";
 
@@ -90,6 +90,11 @@ export function sideEffectsOf(error: unknown): SideEffects {
   return error instanceof FencelineError ? error.sideEffects : "possible";
 }
 
+/** What an error says, whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 export function hasCode(error: unknown, code: ErrorCode): error is FencelineError {
   return error instanceof FencelineError && error.code === code;
 }
@@ -152,15 +157,16 @@ export class CallDenied extends FencelineError {
  * What one bookie said, so that one line tells the story of a quorum that was not reached. Unknown is no
  * answer of the bookie, negative or other (rule 21).
  */
-export type BookieVerdict = { readonly bookie: BookieId; readonly region: Region } & BookieWord;
+export type BookieVerdict = { readonly bookie: BookieId; readonly region: Region } & BookieOutcome;
 
-export type BookieWord =
+export type BookieOutcome =
   /** `said` completes "bookie b ...". */
-  | { readonly kind: "answered"; readonly said: string }
-  | { readonly kind: "unknown"; readonly reason: string };
+  { readonly kind: "answered"; readonly said: string } | Unknown;
 
-export function verdictOf({ id, place }: BookieAddress, word: BookieWord): BookieVerdict {
-  return { bookie: id, region: place.region, ...word };
+export type Unknown = { readonly kind: "unknown"; readonly reason: string };
+
+export function verdictOf({ id, place }: BookieAddress, outcome: BookieOutcome): BookieVerdict {
+  return { bookie: id, region: place.region, ...outcome };
 }
 
 /** A quorum was out of reach; names the regions that answered for operators and callers alike. */

@@ -13,13 +13,13 @@
  * not (rule 21: unknown is never a negative). Every call may be made twice, or by two processes at once.
  * A `signal` tells that nobody waits for the answer any more: the call rejects and leaves no timer behind.
  */
-import type { CallSignal } from "./call-abort.ts";
+
 import type { BookieId, EntryId, LedgerId, LogIncarnation, Region, Tenure, WriteToken } from "./ids.ts";
 import type { Item, ItemKey, Version } from "./items.ts";
 import type { Lease, OwnerFailures } from "./lease.ts";
-import type { BookieAddress, TopologyStates } from "./place.ts";
-import type { LedgerDigest } from "./replication.ts";
+import type { BookieAddress, LedgerDigest, TopologyStates } from "./replication.ts";
 import type { TraceEvent } from "./trace-events.ts";
+import type { CallSignal } from "./waiting.ts";
 
 /** Travels with each entry; covered by its digest, encoded once, never changed (rules 4, 5). */
 export interface EntryHeader {

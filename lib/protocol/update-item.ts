@@ -6,7 +6,8 @@
  *      was ours; a foreign one means that the decision is made again on what is there now.
  * UPD3 `decide` is pure: it may be asked any number of times, always on a value just read consistently.
  */
-import type { Clock } from "./clock.ts";
+import { assert } from "./assert.ts";
+import type { Clock } from "./deadline.ts";
 import { notReady, sideEffectsOf, unavailable } from "./errors.ts";
 import { newWriteToken, type WriteToken } from "./ids.ts";
 import type { Item, ItemKey } from "./items.ts";
@@ -15,11 +16,9 @@ import type { MetadataConsistency, MetadataStore, Versioned } from "./ports.ts";
 import type { Random } from "./random.ts";
 import { withTimeout } from "./waiting.ts";
 
-export type Decision = { readonly kind: "write"; readonly item: Item } | { readonly kind: "keep" };
-
-export interface UpdateOutcome {
+export interface UpdateOutcome<T extends Item = Item> {
   /** The item as this loop last saw or wrote it. */
-  readonly stored: Versioned | undefined;
+  readonly stored: Versioned<T> | undefined;
   /** Whether what is stored was written by this loop. */
   readonly wrote: boolean;
 }
@@ -30,23 +29,23 @@ export interface UpdatePorts {
 }
 
 /**
- * Reads the item consistently, asks `decide`, and writes what it says, until a write wins or `decide` says
- * keep. Throws `unavailable` if the store does not answer; side effects are then possible if a write was
- * sent.
+ * Reads the item consistently, asks `decide`, and writes the item that it returns, until a write wins or
+ * `decide` returns undefined: what is stored stays. Throws `unavailable` if the store does not answer; side
+ * effects are then possible if a write was sent.
  */
 export async function updateItem(
   ports: UpdatePorts,
   key: ItemKey,
-  decide: (current: Versioned | undefined) => Decision,
+  decide: (current: Versioned | undefined) => Item | undefined,
 ): Promise<UpdateOutcome> {
   const sent = new Set<WriteToken>();
   for (let round = 0; round < limits.updateRoundsMax; round++) {
     const current = await read(ports.metadata, key, sent.size > 0);
     if (current !== undefined && sent.has(current.version.token)) return { stored: current, wrote: true };
-    const decision = decide(current);
-    if (decision.kind === "keep") return { stored: current, wrote: false };
+    const item = decide(current);
+    if (item === undefined) return { stored: current, wrote: false };
     const token = newWriteToken(ports.random);
-    const answer = await write(ports.metadata, key, current, decision.item, token, sent);
+    const answer = await write(ports.metadata, key, current, item, token, sent);
     if (answer !== undefined) return { stored: answer, wrote: true };
   }
   const message = `${key.partition}/${key.sort} changed ${limits.updateRoundsMax} times meanwhile; try again`;
@@ -63,13 +62,12 @@ export async function changeItem<K extends Item["kind"]>(
   key: ItemKey,
   kind: K,
   change: (item: ItemOf<K>) => ItemOf<K> | undefined,
-): Promise<{ readonly item: ItemOf<K> | undefined; readonly wrote: boolean }> {
+): Promise<UpdateOutcome<ItemOf<K>>> {
   const { stored, wrote } = await updateItem(ports, key, (current) => {
-    const item = ofKind(current, kind);
-    const changed = item === undefined ? undefined : change(item);
-    return changed === undefined ? { kind: "keep" } : { kind: "write", item: changed };
+    const found = ofKind(current, kind);
+    return found === undefined ? undefined : change(found.item);
   });
-  return { item: ofKind(stored, kind), wrote };
+  return { stored: ofKind(stored, kind), wrote };
 }
 
 /** Reads an item of that kind; undefined where there is none. Throws what the store throws. */
@@ -79,11 +77,17 @@ export async function readItem<K extends Item["kind"]>(
   kind: K,
   consistency: MetadataConsistency = "consistent",
 ): Promise<ItemOf<K> | undefined> {
-  return ofKind(await metadata.get(key, consistency), kind);
+  return ofKind(await metadata.get(key, consistency), kind)?.item;
 }
 
-function ofKind<K extends Item["kind"]>(stored: Versioned | undefined, kind: K): ItemOf<K> | undefined {
-  return stored?.item.kind === kind ? (stored.item as ItemOf<K>) : undefined;
+/** A segment's key may hold an END; every other key holds items of one kind. */
+export function ofKind<K extends Item["kind"]>(
+  stored: Versioned | undefined,
+  kind: K,
+): Versioned<ItemOf<K>> | undefined {
+  if (stored?.item.kind === kind) return stored as Versioned<ItemOf<K>>;
+  assert(stored === undefined || kind === "segment", `${stored?.key.partition} holds no ${kind}`);
+  return undefined;
 }
 
 /** Removes the item while `mayRemove` says so of what was just read. Absent counts as removed. */

@@ -23,11 +23,13 @@ async function opened<S extends { close(): Promise<void> }>(open: (directory: st
   return { store, close };
 }
 
+const onDisk = { isOnDisk: true };
+
 describe.each([
-  ["entry store", () => entryStoreContract("level", () => opened(LevelEntryStore.open))],
-  ["lease store", () => leaseStoreContract("level", () => opened(LevelLeaseStore.open))],
-  ["inbox store", () => inboxStoreContract("level", inboxOnDisk)],
-  ["metadata store", () => metadataStoreContract("level", () => opened(LevelMetadataStore.open))],
+  ["entry store", () => entryStoreContract("level", () => opened(LevelEntryStore.open), onDisk)],
+  ["lease store", () => leaseStoreContract("level", () => opened(LevelLeaseStore.open), onDisk)],
+  ["inbox store", () => inboxStoreContract("level", inboxOnDisk, onDisk)],
+  ["metadata store", () => metadataStoreContract("level", () => opened(LevelMetadataStore.open), onDisk)],
 ])("acknowledged means synced: %s", (_store, contract) => {
   let watch: WriteWatch;
   beforeAll(() => {

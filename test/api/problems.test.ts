@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { type ProblemCode, problemStatus } from "../../lib/api/problem.ts";
 import {
-  type BookieWord,
+  type BookieOutcome,
   type ErrorCode,
   FencelineError,
   insufficientRegions,
@@ -89,8 +89,8 @@ describe("the pair (retryable, side_effects) of every code", () => {
 
 describe("details", () => {
   test("a missed quorum names the regions that answered and those that did not", async () => {
-    const said = (name: string, word: BookieWord) =>
-      verdictOf({ id: bookieId(`${name}.b1~s`), place: { region: region(name), rack: "r1" } }, word);
+    const said = (name: string, outcome: BookieOutcome) =>
+      verdictOf({ id: bookieId(`${name}.b1~s`), place: { region: region(name), rack: "r1" } }, outcome);
     const verdicts = [
       // Whether it answered does not depend on its words.
       said("us-east-1", { kind: "answered", said: "unknown to itself" }),

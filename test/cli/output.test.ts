@@ -8,6 +8,7 @@ import { describe, expect, test } from "vitest";
 import { runCommand } from "../../lib/cli/main.ts";
 import { ScratchDirectory } from "../adapters/scratch-directory.ts";
 import { fakeLedgerId } from "../api/fake-log.ts";
+import { COMMAND } from "../command-file.ts";
 import { FaultyEndpoint } from "./faulty-endpoint.ts";
 import { at, Collected, run } from "./run-command.ts";
 
@@ -136,9 +137,8 @@ test("a read waits for a slow reader, and asks for no more pages meanwhile", asy
 
 /** A line of bash in which fenceline is the command. */
 function shell(line: string) {
-  const script = fileURLToPath(new URL("../../bin/fenceline.ts", import.meta.url));
   const root = fileURLToPath(new URL("../..", import.meta.url));
-  const command = `fenceline() { exec "${process.execPath}" --import tsx "${script}" "$@"; }; ${line}`;
+  const command = `fenceline() { exec "${process.execPath}" "${COMMAND}" "$@"; }; ${line}`;
   const { status, stderr } = spawnSync("bash", ["-c", command], { cwd: root, encoding: "utf8" });
   return { status, stderr };
 }

@@ -1,7 +1,7 @@
 /** What every inbox store must do: requests and answers by ticket, whole or not at all (rules 36 to 41). */
 import type { LogIncarnation } from "../../lib/protocol/ids.ts";
 import type { InboxStore, Ticket } from "../../lib/protocol/log/inbox-store.ts";
-import { type ContractCase, describeContract, type Opened } from "./contract.ts";
+import { type AdapterTraits, type ContractCase, describeContract, type Opened } from "./contract.ts";
 import { answerCases } from "./inbox-answer-cases.ts";
 import { requestCases } from "./inbox-request-cases.ts";
 import { persistentInboxStore } from "./persistent-inbox-store.ts";
@@ -20,8 +20,10 @@ export const inboxStoreCases: readonly ContractCase<InboxUnderTest>[] = [...requ
 export function inboxStoreContract(
   name: string,
   open: () => Promise<{ readonly inbox: InboxUnderTest; readonly close: () => Promise<void> }>,
+  traits: AdapterTraits = {},
 ): void {
   describeContract({
+    ...traits,
     name: `inbox store: ${name}`,
     cases: inboxStoreCases,
     open: async (): Promise<Opened<InboxUnderTest>> => {

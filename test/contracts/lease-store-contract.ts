@@ -13,7 +13,13 @@ import {
 import type { Version } from "../../lib/protocol/items.ts";
 import type { Lease, OwnerFailures } from "../../lib/protocol/lease.ts";
 import type { LeaseStore, WriteAnswer } from "../../lib/protocol/ports.ts";
-import { type ContractCase, describeContract, type Opened, type OpenedStore } from "./contract.ts";
+import {
+  type AdapterTraits,
+  type ContractCase,
+  describeContract,
+  type Opened,
+  type OpenedStore,
+} from "./contract.ts";
 import { persistentLeaseStore } from "./persistent-metadata-store.ts";
 import type { Scope } from "./scope.ts";
 
@@ -160,8 +166,13 @@ export const leaseStoreCases: readonly ContractCase<LeaseStore>[] = [
   },
 ];
 
-export function leaseStoreContract(name: string, open: () => Promise<OpenedStore<LeaseStore>>): void {
+export function leaseStoreContract(
+  name: string,
+  open: () => Promise<OpenedStore<LeaseStore>>,
+  traits: AdapterTraits = {},
+): void {
   describeContract({
+    ...traits,
     name: `lease store: ${name}`,
     cases: leaseStoreCases,
     open: async (): Promise<Opened<LeaseStore>> => {

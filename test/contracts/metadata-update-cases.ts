@@ -84,10 +84,9 @@ export const updateCases: readonly ContractCase<MetadataStore>[] = [
 
 /** Counts in the trim point of a log item. */
 function addOne(store: MetadataStore, scope: Scope, key: ItemKey): Promise<UpdateOutcome> {
-  return updateItem({ metadata: store, random: scope.random }, key, (current) => ({
-    kind: "write",
-    item: sampleLog(countOf(current) + 1),
-  }));
+  return updateItem({ metadata: store, random: scope.random }, key, (current) =>
+    sampleLog(countOf(current) + 1),
+  );
 }
 
 function countOf(current: Versioned | undefined): number {

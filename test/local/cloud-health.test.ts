@@ -7,6 +7,7 @@ import { RegionSwitch } from "../../lib/local/region-switch.ts";
 import { WriteWatch, watchedEntries } from "../../lib/local/write-watch.ts";
 import { bookieId, ledgerId, region } from "../../lib/protocol/ids.ts";
 import { TestClock } from "../scenarios/test-clock.ts";
+import { HurriedClock } from "./hurried-clock.ts";
 import { RunningCloud } from "./running-cloud.ts";
 
 const healthOf = async (running: RunningCloud, name = "us-east-1") => {
@@ -50,7 +51,7 @@ describe("a running cloud", () => {
   });
 
   test("regions drained until no log can be placed: 503, as creations then", async () => {
-    await using running = await RunningCloud.start();
+    await using running = await RunningCloud.start({ clock: new HurriedClock(4) });
     const url = running.url("us-east-1");
     const state = async (name: string, to: string) => {
       const headers = { "content-type": "application/json" };

@@ -7,7 +7,7 @@ import { logIncarnation, logName, writeToken } from "../../lib/protocol/ids.ts";
 import { type Item, logNameKey } from "../../lib/protocol/items.ts";
 import { limits } from "../../lib/protocol/limits.ts";
 import type { MetadataStore, Versioned, WriteAnswer } from "../../lib/protocol/ports.ts";
-import { type Decision, removeItem, updateItem } from "../../lib/protocol/update-item.ts";
+import { removeItem, updateItem } from "../../lib/protocol/update-item.ts";
 
 const name = logName("a-log");
 const key = logNameKey(name);
@@ -20,10 +20,8 @@ const marksOf = (stored: Versioned | undefined): string =>
 /** Adds a mark unless it is there: the decision rests on what is stored, so it may be asked again. */
 const adding =
   (mark: string) =>
-  (current: Versioned | undefined): Decision =>
-    marksOf(current).includes(mark)
-      ? { kind: "keep" }
-      : { kind: "write", item: item(marksOf(current) + mark) };
+  (current: Versioned | undefined): Item | undefined =>
+    marksOf(current).includes(mark) ? undefined : item(marksOf(current) + mark);
 
 type Fate = "answered" | "refused" | "reply lost" | "takes effect later";
 
@@ -90,10 +88,10 @@ describe("updateItem", () => {
 
   test("keep writes nothing and returns what is there, or that nothing is", async () => {
     const store = new FatefulMetadata();
-    const absent = await updateItem(portsOver(store), key, () => ({ kind: "keep" }));
+    const absent = await updateItem(portsOver(store), key, () => undefined);
     expect(absent).toEqual({ stored: undefined, wrote: false });
     await rival(store, "a");
-    const kept = await updateItem(portsOver(store), key, () => ({ kind: "keep" }));
+    const kept = await updateItem(portsOver(store), key, () => undefined);
     expect([kept.wrote, marksOf(kept.stored), store.writes]).toEqual([false, "a", []]);
   });
 
@@ -118,7 +116,7 @@ describe("updateItem", () => {
     const asked: string[] = [];
     const outcome = await updateItem(portsOver(store), key, (current) => {
       asked.push(marksOf(current));
-      return { kind: "write", item: item(`${marksOf(current)}a`) };
+      return item(`${marksOf(current)}a`);
     });
     // Had it been taken for a rival's, this decision would have added another mark.
     expect([outcome.wrote, await stored(store), asked, store.writes]).toEqual([
@@ -142,10 +140,7 @@ describe("updateItem", () => {
     store.beforeWrite = async () => {
       if (store.writes.length === 2) await store.letLate();
     };
-    const outcome = await updateItem(portsOver(store), key, (current) => ({
-      kind: "write",
-      item: item(`${marksOf(current)}a`),
-    }));
+    const outcome = await updateItem(portsOver(store), key, (current) => item(`${marksOf(current)}a`));
     expect([outcome.wrote, await stored(store), store.writes.length]).toEqual([true, "a", 2]);
   });
 
@@ -167,8 +162,8 @@ describe("updateItem", () => {
     const store = new FatefulMetadata();
     const creating =
       (mark: string) =>
-      (current: Versioned | undefined): Decision =>
-        current === undefined ? { kind: "write", item: item(mark) } : { kind: "keep" };
+      (current: Versioned | undefined): Item | undefined =>
+        current === undefined ? item(mark) : undefined;
     const outcomes = await Promise.all(
       ["a", "b", "c"].map((mark, index) => updateItem(portsOver(store, index), key, creating(mark))),
     );

@@ -61,7 +61,7 @@ export class CheckedDeployment implements MetadataStore {
     const { metadata, random, wanted } = this;
     if (before === "read") return await metadata.get(deploymentKey, "consistent");
     const { stored } = await updateItem({ metadata, random }, deploymentKey, (current) =>
-      current === undefined ? { kind: "write", item: wanted } : { kind: "keep" },
+      current === undefined ? wanted : undefined,
     );
     return stored;
   }

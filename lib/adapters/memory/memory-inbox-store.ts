@@ -15,7 +15,7 @@ import {
   ticketOf,
 } from "../../formats/inbox-format.ts";
 import { FilledPage } from "../../formats/inbox-page.ts";
-import type { Clock } from "../../protocol/clock.ts";
+import type { Clock } from "../../protocol/deadline.ts";
 import type { LogIncarnation } from "../../protocol/ids.ts";
 import type {
   AnsweredTicket,

@@ -7,15 +7,14 @@ import { assert } from "../assert.ts";
 import { Age } from "../deadline.ts";
 import { FencelineError, notReady } from "../errors.ts";
 import { type BookieId, type LedgerId, newLedgerId } from "../ids.ts";
-import { ledgerListingKey } from "../items.ts";
+import { ledgerKey, ledgerListingKey } from "../items.ts";
 import { type LedgerOrigin, newLedger, type OpenLedger } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { Versioned } from "../ports.ts";
 import type { Fragment, LedgerDigest, Replication } from "../replication.ts";
 import { updateItem } from "../update-item.ts";
-import { knownBookies } from "./choose-bookies.ts";
+import { knownBookies } from "./change-ensemble.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
-import { updateLedger } from "./stored-ledger.ts";
 
 interface CreateLedgerRequest {
   readonly replication: Replication;
@@ -39,7 +38,7 @@ export async function createLedger(ports: LedgerPorts, request: CreateLedgerRequ
     const ensemble = chooseEnsemble(ports, ledgerId, request.replication, avoid);
     const item = newLedger({ ledgerId, ...fields, ensemble, createdAtMs: ports.clock.nowMs() });
     const [{ stored, wrote }] = await Promise.all([
-      updateLedger(ports, ledgerId, (current) => (current === undefined ? item : undefined)),
+      updateItem(ports, ledgerKey(ledgerId), (current) => (current === undefined ? item : undefined)),
       item.origin === undefined ? undefined : list(ports, item.origin, item),
     ]);
     if (!wrote) continue;
@@ -58,7 +57,7 @@ async function list(
 ): Promise<void> {
   const listing = { kind: "ledger-listing", ledgerId, region, createdAtMs } as const;
   await updateItem(ports, ledgerListingKey(region, ledgerId), (current) =>
-    current === undefined ? { kind: "write", item: listing } : { kind: "keep" },
+    current === undefined ? listing : undefined,
   );
 }
 

@@ -15,17 +15,16 @@
 import { Age } from "../deadline.ts";
 import { type BookieVerdict, type FencelineError, insufficientRegions, notReady } from "../errors.ts";
 import { type EntryId, type LedgerId, NO_ENTRY, nextEntry, previousEntry } from "../ids.ts";
-import { isSameVersion } from "../items.ts";
+import { isSameVersion, ledgerKey } from "../items.ts";
 import { fragmentAt, type LedgerMetadata, type OpenLedger } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { SealedEntry, Versioned } from "../ports.ts";
 import { GatheredReads } from "../reads/gathered-reads.ts";
 import type { ReadCounters } from "../reads/read-counters.ts";
-import { writeSet } from "../write-set.ts";
-import type { LedgerPorts } from "./ledger-ports.ts";
-import { readAnyCopy } from "./read-any-copy.ts";
-import { highestConfirmed, nearestConfirmed, readTailSlot } from "./read-tail.ts";
-import { isFresh, readLedger } from "./stored-ledger.ts";
+import { writeSet } from "../replication.ts";
+import { ofKind } from "../update-item.ts";
+import { isFresh, type LedgerPorts } from "./ledger-ports.ts";
+import { highestConfirmed, nearestConfirmed, readAnyCopy, readTailSlot } from "./read-slots.ts";
 
 export type ReadConsistency = "strong" | "local";
 
@@ -207,7 +206,7 @@ export class LedgerReader {
 
   async #refresh(): Promise<Known | undefined> {
     const readAt = new Age(this.ports.clock);
-    const read = await readLedger(this.ports, this.ledgerId);
+    const read = ofKind(await this.ports.metadata.get(ledgerKey(this.ledgerId), "consistent"), "ledger");
     this.#known = read === undefined ? undefined : { ...read, readAt };
     return this.#known;
   }

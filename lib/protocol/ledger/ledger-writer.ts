@@ -12,7 +12,13 @@
  */
 import { assert } from "../assert.ts";
 import { Age } from "../deadline.ts";
-import { type BookieWord, FencelineError, insufficientRegions, verdictOf } from "../errors.ts";
+import {
+  type BookieOutcome,
+  FencelineError,
+  insufficientRegions,
+  verdictOf,
+  withSideEffects,
+} from "../errors.ts";
 import {
   type BookieId,
   type EntryId,
@@ -22,15 +28,16 @@ import {
   nextEntry,
   type Tenure,
 } from "../ids.ts";
+import { ledgerKey } from "../items.ts";
 import { type ClosedLedger, lastFragment, type OpenLedger } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { Versioned } from "../ports.ts";
 import type { Random } from "../random.ts";
-import type { Fragment } from "../replication.ts";
-import { memberAt, positionsOf, writeSetPositions } from "../write-set.ts";
+import { type Fragment, memberAt, positionsOf, writeSetPositions } from "../replication.ts";
+import { readItem } from "../update-item.ts";
 import { changeEnsemble } from "./change-ensemble.ts";
-import { closeCleanly } from "./close-ledger.ts";
-import type { LedgerPorts } from "./ledger-ports.ts";
+import { closeCleanly } from "./end-ledger.ts";
+import { isFresh, type LedgerPorts } from "./ledger-ports.ts";
 import {
   type AddedEntry,
   ackedRegions,
@@ -40,7 +47,6 @@ import {
   sealAdd,
   sendAdd,
 } from "./pending-adds.ts";
-import { isFresh, readLedger } from "./stored-ledger.ts";
 
 type Phase = "open" | "changing-ensemble" | "checking-metadata" | "stopped";
 
@@ -131,7 +137,7 @@ export class LedgerWriter {
   add(payload: Uint8Array): Promise<AddedEntry> {
     assert(payload.length <= limits.entryPayloadBytesMax, `an entry of ${payload.length} bytes is too long`);
     return new Promise((resolve, reject) => {
-      if (this.#stopped !== undefined) return reject(notSent(this.#stopped));
+      if (this.#stopped !== undefined) return reject(withSideEffects(this.#stopped, "none"));
       if (this.#closing !== undefined) return reject(beingClosed(this.#ledger.item.ledgerId));
       this.#pending.hold({ payload, resolve, reject });
       this.#sendHeld();
@@ -274,7 +280,7 @@ export class LedgerWriter {
     const { code, message } = reason;
     if (trace) this.#ports.trace.emit({ event: "writer-stopped", ...facts, code, reason: message });
     for (const add of this.#pending.drain()) add.reject(reason);
-    for (const held of this.#pending.drainHeld()) held.reject(notSent(reason));
+    for (const held of this.#pending.drainHeld()) held.reject(withSideEffects(reason, "none"));
     this.#pending.wakeIfIdle();
   }
 
@@ -304,7 +310,7 @@ function metadataSilent(ledgerId: LedgerId, what: string, cause: unknown): Fence
 async function seenOpen(ports: LedgerPorts, ledgerId: LedgerId): Promise<Age | FencelineError> {
   const readAt = new Age(ports.clock);
   try {
-    const state = (await readLedger(ports, ledgerId))?.item.state ?? "missing";
+    const state = (await readItem(ports.metadata, ledgerKey(ledgerId), "ledger"))?.state ?? "missing";
     return state === "OPEN" ? readAt : fenced(ledgerId, `the ledger is ${state}`);
   } catch (error) {
     return metadataSilent(ledgerId, "its metadata could not be read again", error);
@@ -317,16 +323,10 @@ function outOfBookies(ledger: OpenLedger, add: PendingAdd, reason: string): Fenc
   const positions = writeSetPositions(add.entry.header.entryId, ledger.replication);
   const verdicts = positions.map((position) => {
     const reason = add.failed.get(position) ?? "no answer yet";
-    const word: BookieWord = add.acked.has(position)
+    const outcome: BookieOutcome = add.acked.has(position)
       ? { kind: "answered", said: "stored it" }
       : { kind: "unknown", reason };
-    return verdictOf(memberAt(fragment, position), word);
+    return verdictOf(memberAt(fragment, position), outcome);
   });
   return insufficientRegions(`ledger ${ledger.ledgerId}: ${reason}`, verdicts, "possible");
-}
-
-/** The same reason for an add that no bookie has seen. */
-function notSent(reason: FencelineError): FencelineError {
-  const { message, details, retryable } = reason;
-  return new FencelineError(reason.code, { message, details, retryable, sideEffects: "none", cause: reason });
 }

@@ -8,11 +8,11 @@
  *     held an entry for `writeBackPatienceMs`, or at once if the late ones were silent before. Where
  *     placement knows no others, and from then on, each bookie has its whole time.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../deadline.ts";
 import { isGenuine } from "../entry.ts";
 import {
+  type BookieOutcome,
   type BookieVerdict,
-  type BookieWord,
   FencelineError,
   insufficientRegions,
   verdictOf,
@@ -20,19 +20,16 @@ import {
 import type { BookieId, EntryId } from "../ids.ts";
 import { type LedgerInRecovery, lastFragment, withFragment } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
-import type { BookieAddress } from "../place.ts";
 import type { PlacementAnswer } from "../placement/placement.ts";
 import type { SealedEntry } from "../ports.ts";
-import type { Fragment } from "../replication.ts";
+import { type BookieAddress, type Fragment, isAckSet, positionsOf, writeSet } from "../replication.ts";
 import { Signal, withTimeout } from "../waiting.ts";
-import { isAckSet, positionsOf, writeSet } from "../write-set.ts";
-import { CALL_MS_MAX, callBookie } from "./call-bookie.ts";
-import { chooseReplacements } from "./choose-bookies.ts";
-import type { LedgerPorts } from "./ledger-ports.ts";
+import { chooseReplacements } from "./change-ensemble.ts";
+import { CALL_MS_MAX, callBookie, type LedgerPorts } from "./ledger-ports.ts";
 
 /** One entry on its way to an ACK set: which bookies hold it, which cannot, which have not answered yet. */
 class EntryHolders {
-  readonly #copies = new Map<BookieId, "asked" | "held" | BookieWord>();
+  readonly #copies = new Map<BookieId, "asked" | "held" | BookieOutcome>();
   readonly #answers = new Signal();
   #firstHeldAtMs: number | undefined;
 
@@ -41,8 +38,8 @@ class EntryHolders {
     readonly entry: SealedEntry,
   ) {}
 
-  /** Undefined: that bookie was not asked. A word: why it does not hold the entry. */
-  copyAt({ id }: BookieAddress): "asked" | "held" | BookieWord | undefined {
+  /** Undefined: that bookie was not asked. An outcome: why it does not hold the entry. */
+  copyAt({ id }: BookieAddress): "asked" | "held" | BookieOutcome | undefined {
     return this.#copies.get(id);
   }
 
@@ -55,7 +52,7 @@ class EntryHolders {
     this.#copies.set(id, "asked");
   }
 
-  answered({ id }: BookieAddress, copy: "held" | BookieWord): void {
+  answered({ id }: BookieAddress, copy: "held" | BookieOutcome): void {
     if (copy === "held") this.#firstHeldAtMs ??= this.clock.monotonicMs();
     this.#copies.set(id, copy);
     this.#answers.wake();
@@ -160,7 +157,7 @@ export class WriteBack {
     if (answer.kind === "conflict") {
       this.ports.trace.emit({ event: "corrupt-entry", ledgerId, entryId, bookie: bookie.id });
     }
-    const damaged: BookieWord = { kind: "answered", said: "has a damaged copy" };
+    const damaged: BookieOutcome = { kind: "answered", said: "has a damaged copy" };
     unfit.add(bookie.id);
     held.answered(bookie, answer.kind === "conflict" ? damaged : answer);
   }

@@ -31,6 +31,10 @@ export const inboxLimits = {
   /** Requests of one query, and metered bytes of their records. */
   queryRequestsMax: 250,
   queryBytesMax: 4 * 1024 * 1024,
+  /** A holder's pause after a query that found nothing, and the same once it has found nothing for so long. */
+  queryPauseMs: 15,
+  idleQueryPauseMs: 50,
+  idleQueryAfterMs: 250,
   /** Entries with unanswered tickets from which a holder takes no more requests. */
   unansweredEntriesMax: 8,
   /** Revisions of the lease below the present one whose tickets are still taken when the floor is raised. */

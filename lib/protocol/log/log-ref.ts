@@ -39,9 +39,9 @@ export async function changeLog(
   log: LogRef,
   change: (item: LogItem) => LogItem | undefined,
 ): Promise<{ readonly item: LogItem; readonly wrote: boolean }> {
-  const { item, wrote } = await changeItem(ports, logKey(log.incarnation), "log", (now) =>
+  const { stored, wrote } = await changeItem(ports, logKey(log.incarnation), "log", (now) =>
     now.state === "active" ? change(now) : undefined,
   );
-  if (item?.state !== "active") throw logNotFound(log);
-  return { item, wrote };
+  if (stored?.item.state !== "active") throw logNotFound(log);
+  return { item: stored.item, wrote };
 }

@@ -1,7 +1,6 @@
 /** Which bookies hold a ledger: the question, apart from the policy that answers it. */
 import type { BookieId, LedgerId, Region } from "../ids.ts";
-import type { BookieAddress, BookieState, RegionState } from "../place.ts";
-import type { Fragment, Replication } from "../replication.ts";
+import type { BookieAddress, BookieState, Fragment, RegionState, Replication } from "../replication.ts";
 
 export interface EnsembleRequest {
   readonly ledgerId: LedgerId;

@@ -23,8 +23,7 @@
  */
 import { assert, present } from "../assert.ts";
 import type { Region } from "../ids.ts";
-import type { BookieAddress } from "../place.ts";
-import type { Replication } from "../replication.ts";
+import type { BookieAddress, Replication } from "../replication.ts";
 import { type Arrangement, arrangeRegions } from "./arrange-regions.ts";
 import { checkEnsemble } from "./check-ensemble.ts";
 import type {

@@ -14,8 +14,7 @@
  * RG6 Nothing about safety rests on the age of a copy. It decides where new copies go; what moves logs judges
  *     its age by itself.
  */
-import type { Clock } from "../clock.ts";
-import { Age, Deadline } from "../deadline.ts";
+import { Age, type Clock, Deadline } from "../deadline.ts";
 import { FencelineError, unavailable } from "../errors.ts";
 import type { BookieId, Region } from "../ids.ts";
 import {
@@ -27,9 +26,9 @@ import {
   regionKey,
 } from "../items.ts";
 import { limits } from "../limits.ts";
-import type { BookieAddress, BookieState, RegionState, TopologyStates } from "../place.ts";
 import type { MetadataStore, Topology, Trace, Versioned } from "../ports.ts";
-import { type UpdatePorts, updateItem } from "../update-item.ts";
+import type { BookieAddress, BookieState, RegionState, TopologyStates } from "../replication.ts";
+import { changeItem, type UpdatePorts, updateItem } from "../update-item.ts";
 
 interface Reading {
   readonly age: Age;
@@ -142,26 +141,22 @@ export async function readRegistry(
 /** Makes a bookie known. One that is known keeps its state. */
 export async function registerBookie(ports: UpdatePorts, address: BookieAddress): Promise<void> {
   const item: BookieItem = { kind: "bookie", address, state: "writable" };
-  await updateItem(ports, bookieKey(address.id), (current) =>
-    current === undefined ? { kind: "write", item } : { kind: "keep" },
-  );
+  await updateItem(ports, bookieKey(address.id), (current) => (current === undefined ? item : undefined));
 }
 
 /** Says of a region what it is to be. Twice the same is once. */
 export async function setRegionState(ports: UpdatePorts, region: Region, state: RegionState): Promise<void> {
   await updateItem(ports, regionKey(region), (current) => {
-    if (current?.item.kind === "region" && current.item.state === state) return { kind: "keep" };
-    return { kind: "write", item: { kind: "region", region, state } };
+    const isSaid = current?.item.kind === "region" && current.item.state === state;
+    return isSaid ? undefined : { kind: "region", region, state };
   });
 }
 
 /** Says of a bookie what it is to be. False: no such bookie is known. */
 export async function setBookieState(ports: UpdatePorts, id: BookieId, state: BookieState): Promise<boolean> {
-  const { stored } = await updateItem(ports, bookieKey(id), (current) => {
-    const item = current?.item;
-    if (item?.kind !== "bookie" || item.state === state) return { kind: "keep" };
-    return { kind: "write", item: { ...item, state } };
-  });
+  const { stored } = await changeItem(ports, bookieKey(id), "bookie", (item) =>
+    item.state === state ? undefined : { ...item, state },
+  );
   return stored !== undefined;
 }
 

@@ -14,10 +14,11 @@
  *      with.
  * RIP4 As many requests are open as could still prove something. What is proven, the read alone says.
  */
-import type { CallAbort, CallSignal } from "../call-abort.ts";
-import type { Timer } from "../clock.ts";
-import { type BookieVerdict, type BookieWord, verdictOf } from "../errors.ts";
-import type { BookieAddress } from "../place.ts";
+
+import type { Timer } from "../deadline.ts";
+import { type BookieOutcome, type BookieVerdict, messageOf, verdictOf } from "../errors.ts";
+import type { BookieAddress } from "../replication.ts";
+import type { CallAbort, CallSignal } from "../waiting.ts";
 import type { CallKind } from "./class-latency.ts";
 import { OpenRequest } from "./read-attempt.ts";
 import { FactsSoFar, type Lane, type ReadCounters, type ReadFacts } from "./read-counters.ts";
@@ -202,10 +203,10 @@ class ReadInProgress<A, P, V> {
     this.#finish({ kind: "none", verdicts: this.#verdicts, parts: this.#parts, facts });
   }
 
-  #failed(request: OpenRequest, word: BookieWord): void {
+  #failed(request: OpenRequest, outcome: BookieOutcome): void {
     if (!this.#open.delete(request)) return;
     request.evidence.failed();
-    this.#goOn(request, word);
+    this.#goOn(request, outcome);
   }
 
   #timedOut(request: OpenRequest): void {
@@ -215,8 +216,8 @@ class ReadInProgress<A, P, V> {
   }
 
   /** Errors cost nothing: the read needs another replica. One whose silence was sent on has had its turn. */
-  #goOn(request: OpenRequest, word: BookieWord): void {
-    this.#verdicts.push(verdictOf(request.bookie, word));
+  #goOn(request: OpenRequest, outcome: BookieOutcome): void {
+    this.#verdicts.push(verdictOf(request.bookie, outcome));
     if (!request.wasSentOn || this.#open.size === 0) this.#sendNext("failover");
     this.#proceed();
   }
@@ -334,6 +335,6 @@ function sendProbe<A>(policy: ReadPolicy, read: ReplicaRead<A, unknown>, probe: 
 }
 
 /** A call that failed tells nothing (rule 21). */
-function silence(error: unknown): BookieWord {
-  return { kind: "unknown", reason: error instanceof Error ? error.message : String(error) };
+function silence(error: unknown): BookieOutcome {
+  return { kind: "unknown", reason: messageOf(error) };
 }

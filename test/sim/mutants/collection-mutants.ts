@@ -28,8 +28,8 @@ export const collectionMutants: readonly Mutant[] = [
     patches: [
       {
         in: "readDeleted",
-        from: "readLedger(ports, id)",
-        to: `readLedger({ metadata: { ...ports.metadata, get: (key) => ports.metadata.get(key, "stale") } }, id)`,
+        from: `readItem(ports.metadata, ledgerKey(id), "ledger")`,
+        to: `readItem(ports.metadata, ledgerKey(id), "ledger", "stale")`,
       },
       {
         in: "readDeleted",
@@ -63,8 +63,8 @@ return item?.state === "DELETED" ? item : undefined;`,
     patches: [
       {
         in: "markDeleted",
-        from: `item?.state === "CLOSED" ? deleteLedger(item, ports.clock.nowMs()) : undefined`,
-        to: `item === undefined || item.state === "DELETED"
+        from: `item.state === "CLOSED" ? deleteLedger(item, ports.clock.nowMs()) : undefined`,
+        to: `item.state === "DELETED"
   ? undefined
   : deleteLedger({ lastEntry: -1, length: 0, ...item } as never, ports.clock.nowMs())`,
       },

@@ -37,7 +37,7 @@ export const lifeMutants: readonly Mutant[] = [
         from: `const end: EndItem = { kind: "end", number: place.number };`,
         to: `const flag = (current: never) => {
   const { item } = current as { item: object };
-  return { kind: "write", item: { ...item, sealed: true } } as never;
+  return { ...item, sealed: true } as never;
 };`,
       },
       {
@@ -122,9 +122,9 @@ await markDeleted(ports, id);`,
         to: `const closed = { lastEntry: -1 as never };
 await updateItem(ports, ledgerKey(id), (current) => {
   const { item: now } = current as never as { item: { state: string } };
-  if (now.state === "CLOSED" || now.state === "DELETED") return { kind: "keep" };
+  if (now.state === "CLOSED" || now.state === "DELETED") return undefined;
   const deleted = { ...now, state: "DELETED", lastEntry: -1, length: 0, deletedAtMs: ports.clock.nowMs() };
-  return { kind: "write", item: deleted as never };
+  return deleted as never;
 });`,
         uses: ["updateItem"],
       },

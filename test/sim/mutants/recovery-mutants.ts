@@ -48,8 +48,8 @@ return ledger;`,
       },
       {
         in: "close",
-        from: `item?.state !== "IN_RECOVERY"`,
-        to: `item?.state !== "IN_RECOVERY" && item?.state !== "OPEN"`,
+        from: `item.state !== "IN_RECOVERY"`,
+        to: `item.state !== "IN_RECOVERY" && item?.state !== "OPEN"`,
       },
       { in: "close", from: "assertSameLastFragment(item, started);", to: "" },
     ],
@@ -80,7 +80,7 @@ if (hasHaste) return;`,
     patches: [
       {
         in: "close",
-        from: `if (item?.state !== "IN_RECOVERY") return undefined;
+        from: `if (item.state !== "IN_RECOVERY") return undefined;
 assertSameLastFragment(item, started);`,
         to: `if (item === undefined || item.state === "OPEN" || item.state === "DELETED") return undefined;`,
       },

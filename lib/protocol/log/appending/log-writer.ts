@@ -46,7 +46,7 @@ import type { AppendRequest } from "../operations.ts";
 import { ActiveSegment, decideAppends } from "./active-segment.ts";
 import { batchSender, checkAppend } from "./append-checks.ts";
 import { withoutEffect } from "./append-errors.ts";
-import { AppendQueue, appendDeadline, PendingAppend } from "./pending-appends.ts";
+import { AppendQueue, appendDeadline, controlAppend, PendingAppend } from "./pending-appends.ts";
 import type { RefusedAppend } from "./place-appends.ts";
 import { PostedAppends } from "./posted-appends.ts";
 import { judgeRefusal, SealedRefusals } from "./refusals.ts";
@@ -131,10 +131,7 @@ export class LogWriter {
   /** Appends a control entry to its segment (rule 14). False: it has none, or another's by now. */
   async appendControl(): Promise<boolean> {
     if (!this.isWarm) return false;
-    const { clock } = this.ports;
-    const { name } = this.log;
-    const control = new PendingAppend(clock, name, appendDeadline(clock, name), { records: [], bytes: 0 });
-    return (await this.#accept(control)).kind === "acknowledged";
+    return (await this.#accept(controlAppend(this.ports.clock, this.log))).kind === "acknowledged";
   }
 
   /**
@@ -191,6 +188,7 @@ export class LogWriter {
   async takePosted(): Promise<number | undefined> {
     const served = this.#served;
     if (served === undefined || served.isClosed) return undefined;
+    if (this.#lease.isDue) this.#changed.wake();
     const requests = await served.take();
     for (const request of requests) this.#takePosted(served, request);
     return requests.length;
@@ -309,23 +307,27 @@ export class LogWriter {
       this.#served?.mayAdd(segment.nextEntry) !== false
     ) {
       const entry = segment.nextEntry;
-      for (const { batch } of segment.offer(this.#queue.takeGroup())) this.#noteSent(batch.ticket, entry);
+      for (const { batch } of segment.offer(this.#queue.takeGroup())) {
+        if (batch.ticket !== undefined) this.#noteSent(batch.ticket, segment, entry);
+      }
     }
     this.#judgeRefused(segment);
   }
 
-  #noteSent(ticket: Ticket | undefined, entry: EntryId): void {
-    if (ticket === undefined) return;
+  #noteSent(ticket: Ticket, { opened }: ActiveSegment, entry: EntryId): void {
     const served = present(this.#served, "LW6: a ticket is sent in its own tenure");
     assert(!served.isClosed && served.of.tenure === ticket.tenure, "LW6: a ticket is sent in its own tenure");
+    assert(served.of.ledgerId === opened.item.ledgerId, "LW6: a ticket is sent to a ledger that is listed");
     served.sent(ticket, entry);
   }
 
   /** LW6 */
   async #list(segment: ActiveSegment): Promise<WriterState> {
     const of = await this.#lease.list(segment.opened.ledger.item.ledgerId);
-    if (of === undefined) this.#serves = false;
-    else if (this.#served !== undefined) this.#served.moveTo(of);
+    if (of === undefined) {
+      this.#serves = false;
+      this.#closeInbox();
+    } else if (this.#served !== undefined) this.#served.moveTo(of);
     else if (this.ports.inbox !== undefined) {
       const { clock, inbox } = this.ports;
       this.#served = new ServedTickets({ clock, inbox }, this.log.incarnation, of, this.#changed);

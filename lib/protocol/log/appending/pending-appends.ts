@@ -13,13 +13,13 @@
  * PA3 The queue is bounded: an append that does not fit is refused at once.
  * PA4 An append that starts again stands in front of those that came later.
  */
-import type { Clock, Timer } from "../../clock.ts";
-import { Deadline } from "../../deadline.ts";
+import { type Clock, Deadline, type Timer } from "../../deadline.ts";
 import { FencelineError, notReady } from "../../errors.ts";
 import type { SeqNum } from "../../ids.ts";
 import { limits } from "../../limits.ts";
 import type { Ticket } from "../inbox-store.ts";
 import { type AppendAnswer, failed } from "../log-ports.ts";
+import type { LogRef } from "../log-ref.ts";
 import { notOwner } from "../opening/not-the-writer.ts";
 import type { TakeoverPermit } from "../opening/open-segment.ts";
 import type { AppendAck } from "../operations.ts";
@@ -54,6 +54,11 @@ export interface AppendBatch {
   readonly permit?: TakeoverPermit | undefined;
   /** It was posted by another process: it is sent only in the ticket's tenure (rule 37). */
   readonly ticket?: Ticket | undefined;
+}
+
+/** A control entry on its way (rule 14). */
+export function controlAppend(clock: Clock, { name }: LogRef): PendingAppend {
+  return new PendingAppend(clock, name, appendDeadline(clock, name), { records: [], bytes: 0 });
 }
 
 export class PendingAppend {

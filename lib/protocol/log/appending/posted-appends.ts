@@ -7,17 +7,19 @@
  *     withdraws nothing (41).
  */
 import { unreachable } from "../../assert.ts";
-import type { Age } from "../../deadline.ts";
+import { Age } from "../../deadline.ts";
 import type { FencelineError } from "../../errors.ts";
 import type { VersionedLease } from "../../ports.ts";
 import type { DecidePorts } from "../inbox/decide-owed.ts";
 import { newPost, postAppend } from "../inbox/post-append.ts";
 import { type TicketOutcome, waitForAnswer } from "../inbox/wait-for-answer.ts";
 import type { InboxAnswer, PostedAppend } from "../inbox-store.ts";
-import { type AppendAnswer, failed } from "../log-ports.ts";
+import { isServed, readLease } from "../lease/lease-steps.ts";
+import { type AppendAnswer, failed, type LogPorts } from "../log-ports.ts";
 import type { LogRef } from "../log-ref.ts";
+import { notOwner } from "../opening/not-the-writer.ts";
 import { postedUnknown, withoutEffect } from "./append-errors.ts";
-import type { PendingAppend } from "./pending-appends.ts";
+import { controlAppend, type PendingAppend } from "./pending-appends.ts";
 
 export class PostedAppends {
   #count = 0;
@@ -96,6 +98,23 @@ function given(answer: InboxAnswer): AppendAnswer | "free" {
     default:
       return unreachable(answer);
   }
+}
+
+/**
+ * Settles the tail through the process that serves the log: posts a request without records, and waits for it
+ * (42). False: none serves, as far as its lease goes, or it did not record it.
+ */
+export async function settleByPost(ports: LogPorts, log: LogRef): Promise<boolean> {
+  const { leases, inbox, clock, random } = ports;
+  if (leases === undefined || inbox === undefined) return false;
+  const since = new Age(clock);
+  const reading = readLease({ leases: leases.store, clock, random }, log.incarnation);
+  const found = await reading.catch(() => undefined);
+  if (found === undefined || !isServed(found.lease) || found.lease.expiresAtMs <= clock.nowMs()) return false;
+  const control = controlAppend(clock, log);
+  const posts = new PostedAppends({ ...ports, leases, inbox }, log, () => control.fail(notOwner(log.name)));
+  await posts.post(control, found, since);
+  return (await control.outcome).kind === "acknowledged";
 }
 
 function contentOf({ batch }: PendingAppend): PostedAppend {

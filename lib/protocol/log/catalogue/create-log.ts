@@ -102,7 +102,7 @@ async function putLog(
     ...(preferred === undefined ? {} : { preferredRegion: preferred }),
   };
   const { wrote } = await updateItem(ports, logKey(item.incarnation), (current) =>
-    current === undefined ? { kind: "write", item } : { kind: "keep" },
+    current === undefined ? item : undefined,
   );
   if (wrote) return item;
   throw notReady("a random log incarnation was in use: the random port repeats itself");
@@ -123,7 +123,7 @@ async function takeName(
   const { stored, wrote } = await updateItem(ports, logNameKey(name), (current) => {
     const isFree =
       current === undefined || (current.item.kind === "log-name" && current.item.incarnation === dead);
-    return isFree ? { kind: "write", item: { kind: "log-name", name, incarnation } } : { kind: "keep" };
+    return isFree ? { kind: "log-name", name, incarnation } : undefined;
   });
   if (wrote || (stored?.item.kind === "log-name" && stored.item.incarnation === incarnation)) return true;
   try {
@@ -148,9 +148,7 @@ async function listInDirectory(
   how: "afresh" | "if missing",
 ): Promise<void> {
   await updateItem(ports, directoryKey(name), (current) =>
-    current === undefined || how === "afresh"
-      ? { kind: "write", item: { kind: "directory", name } }
-      : { kind: "keep" },
+    current === undefined || how === "afresh" ? { kind: "directory", name } : undefined,
   );
 }
 

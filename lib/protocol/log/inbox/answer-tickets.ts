@@ -2,8 +2,7 @@
  * Putting answers (rule 38): a ticket is answered when the reply to the put has been received; until then the
  * put is repeated. It does not say what the answer is: the holder does (serve), or a closed ledger (decide).
  */
-import type { Clock } from "../../clock.ts";
-import { Age } from "../../deadline.ts";
+import { Age, type Clock } from "../../deadline.ts";
 import { FencelineError, unavailable } from "../../errors.ts";
 import type { LogIncarnation, TicketId } from "../../ids.ts";
 import { pause, withTimeout } from "../../waiting.ts";

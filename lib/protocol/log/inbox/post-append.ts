@@ -8,8 +8,7 @@
  * It does not wait for the answer, and withdraws nothing.
  */
 import { assert, present } from "../../assert.ts";
-import type { Clock } from "../../clock.ts";
-import type { Age } from "../../deadline.ts";
+import type { Age, Clock } from "../../deadline.ts";
 import { FencelineError, sideEffectsOf } from "../../errors.ts";
 import { type LogIncarnation, newTicketId } from "../../ids.ts";
 import type { VersionedLease } from "../../ports.ts";

@@ -15,8 +15,7 @@
  * It does not judge a request: the log's writer does, as it judges every append.
  */
 import { assert } from "../../assert.ts";
-import type { Clock } from "../../clock.ts";
-import { Age } from "../../deadline.ts";
+import { Age, type Clock } from "../../deadline.ts";
 import type { EntryId, LogIncarnation, TicketId } from "../../ids.ts";
 import { pause, type Signal, withTimeout } from "../../waiting.ts";
 import { inboxLimits } from "../inbox-limits.ts";

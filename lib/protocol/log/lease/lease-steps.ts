@@ -13,8 +13,7 @@
  *     as expired, and so does one that was watched for a whole lease without change.
  */
 import { assert } from "../../assert.ts";
-import type { Clock } from "../../clock.ts";
-import { Age } from "../../deadline.ts";
+import { Age, type Clock } from "../../deadline.ts";
 import { FencelineError, notReady } from "../../errors.ts";
 import {
   type BookieId,

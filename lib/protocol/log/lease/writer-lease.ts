@@ -12,8 +12,7 @@
  *     to its own tenure or is fenced.
  */
 import { assert } from "../../assert.ts";
-import type { Clock, Timer } from "../../clock.ts";
-import { Age } from "../../deadline.ts";
+import { Age, type Clock, type Timer } from "../../deadline.ts";
 import {
   type BookieId,
   type LeaseBirth,

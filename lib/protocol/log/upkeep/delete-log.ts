@@ -94,12 +94,12 @@ async function startDeletion(ports: LedgerPorts, log: LogItem): Promise<void> {
   } catch (error) {
     if (!hasCode(error, "log_not_found")) throw error; // Else another deleter was here; the item says so.
   }
-  const { item, wrote } = await mayHaveSealed(() =>
+  const { stored, wrote } = await mayHaveSealed(() =>
     changeItem(ports, logKey(log.incarnation), "log", (now) =>
       now.state === "active" ? { ...now, state: "deleting" } : undefined,
     ),
   );
-  if (item === undefined) throw logNotFound(log);
+  if (stored === undefined) throw logNotFound(log);
   if (wrote) ports.trace.emit({ event: "log-deleting", log: log.incarnation });
 }
 
