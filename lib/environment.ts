@@ -30,6 +30,9 @@ export type BookieAccess = (typeof bookieAccesses)[number];
 /** Attribute names of the tables' keys; all are strings. The lease table has a partition key alone. */
 export const tableKeys = { partition: "pk", sort: "sk" } as const;
 
+/** Of the inbox table: when a row may go, in seconds. */
+export const inboxExpiry = "expires";
+
 /** How API Gateway takes a function's answers: whole, or as they come. */
 export const responseTransfers = ["buffered", "stream"] as const;
 export type ResponseTransfer = (typeof responseTransfers)[number];
@@ -90,6 +93,8 @@ export interface RegionSettings extends CommonSettings {
   readonly metadata: MetadataEntry;
   /** The lease table of the function's own region. */
   readonly leaseTable: string;
+  /** The inbox table of the function's own region. */
+  readonly inboxTable: string;
   readonly defaultReplication: ReplicationEntry;
   /** Of the `read` function's answers; those of the others are small. */
   readonly reads: ResponseTransfer;
@@ -115,6 +120,7 @@ const names = {
   bookies: "FENCELINE_BOOKIES",
   metadata: "FENCELINE_METADATA",
   leaseTable: "FENCELINE_LEASE_TABLE",
+  inboxTable: "FENCELINE_INBOX_TABLE",
   defaultReplication: "FENCELINE_DEFAULT_REPLICATION",
   reads: "FENCELINE_READS",
   bookieId: "FENCELINE_BOOKIE_ID",
@@ -132,6 +138,7 @@ export function regionVariables(settings: RegionSettings): Variables {
     ),
     [names.metadata]: JSON.stringify(settings.metadata),
     [names.leaseTable]: settings.leaseTable,
+    [names.inboxTable]: settings.inboxTable,
     [names.defaultReplication]: JSON.stringify(settings.defaultReplication),
     [names.reads]: settings.reads,
   });
@@ -160,6 +167,7 @@ export function readRegionSettings(given: GivenVariables): RegionSettings {
     }),
     metadata: readMetadata(given),
     leaseTable: text(given, names.leaseTable),
+    inboxTable: text(given, names.inboxTable),
     defaultReplication: readReplication(given),
     reads: oneOf(given, names.reads, responseTransfers),
   };

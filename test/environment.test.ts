@@ -21,6 +21,7 @@ const settings: RegionSettings = {
   bookies: [{ id: "eu-west-1.b1~q7", region: "eu-west-1", rack: "euw1-az1", functionName: "glog-bookie-b1" }],
   metadata: { table: "glog-metadata", mode: "home", homeRegion: "eu-west-1", replicas: ["eu-west-1"] },
   leaseTable: "glog-leases",
+  inboxTable: "glog-inbox",
   defaultReplication: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },
   reads: "buffered",
 };

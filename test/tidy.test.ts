@@ -29,6 +29,9 @@ const testOnly: TestOnly = {
   "lib/adapters/memory/memory-entry-store.ts": "storage of stories and contracts",
   "lib/adapters/memory/memory-metadata-store.ts": "metadata of stories and contracts",
   "lib/adapters/memory/memory-lease-store.ts": "leases of contracts",
+  "lib/adapters/memory/memory-inbox-store.ts": "an inbox of stories and contracts",
+  "lib/adapters/level/level-inbox-store.ts": "the laptop's inbox, which nothing posts to yet",
+  "lib/adapters/aws/dynamodb-inbox-store.ts": "the functions' inbox, which nothing posts to yet",
 };
 
 /** What reads clocks itself under lib, instead of a Deadline or an Age, and why. */
@@ -46,6 +49,7 @@ const readsClocks: ReadsClocks = {
   "lib/cli/times.ts": "a person names a time by how long ago it was",
   "lib/cli/log-end.ts": "a person's patience",
   "lib/client/verify/verify.ts": "notes when attempts began and ended",
+  "lib/adapters/aws/dynamodb-inbox-store.ts": "an item names the time at which it may go",
   "lib/protocol/log/lease": "a lease names the time at which it expires",
   "lib/protocol/log/upkeep": "items name the times at which they were made or deleted",
   "lib/protocol/ledger/end-ledger.ts": "a ledger names the time at which it was deleted",

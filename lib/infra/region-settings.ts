@@ -43,6 +43,7 @@ export function regionSettings(
         : {}),
     },
     leaseTable: names.leaseTable,
+    inboxTable: names.inboxTable,
     defaultReplication: defaultReplication(topology),
     reads: topology.reads,
   };

@@ -9,8 +9,9 @@
  */
 import { type AppendCall, decodeAppendCall } from "../adapters/aws/append-call.ts";
 import { replyTo } from "../adapters/aws/call-envelope.ts";
-import { encodeAck, encodeOwnership } from "../adapters/aws/owner-call.ts";
+import { encodeOwnership } from "../adapters/aws/owner-call.ts";
 import { createApi } from "../api/api.ts";
+import { encodeAck } from "../formats/append-format.ts";
 import type { JsonObject, JsonValue } from "../formats/json-fields.ts";
 import { type ComposedRegion, composeRegion } from "../protocol/compose-region.ts";
 import { hasCode } from "../protocol/errors.ts";

@@ -62,6 +62,7 @@ export async function regionsInProcess(emulator: MiniStack, faults: FaultLayer):
     metadata: { table: metadata, mode: "home", homeRegion: HOME, replicas: REGIONS },
     defaultReplication: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },
     reads: "buffered",
+    inboxTable: "none",
   } as const;
   const deploying = regionWorld({ ...common, leaseTable: "none" }, { region: HOME, stage: "auditor" }, aws);
   for (const one of deploying.bookies) await untilDone(() => registerBookie(deploying.ports, one));

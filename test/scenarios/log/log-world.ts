@@ -148,7 +148,7 @@ export class LogWorld {
   }
 
   inboxTable(where: string): MemoryInboxStore {
-    const table = this.inboxes.get(where) ?? new MemoryInboxStore();
+    const table = this.inboxes.get(where) ?? new MemoryInboxStore(this.world.clock);
     this.inboxes.set(where, table);
     return table;
   }

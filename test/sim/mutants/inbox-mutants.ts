@@ -190,9 +190,14 @@ const ledger = await recoverLedger(ports, last?.kind === "segment" ? last.item.l
         to: "!served.isClosed",
       },
       {
+        in: "MemoryInboxStore.post",
+        from: "requestPartition(log, ticket)",
+        to: 'requestPartition(log, { ...ticket, tenure: "any" as never })',
+      },
+      {
         in: "MemoryInboxStore.requests",
-        from: "birth === query.birth && tenure === query.tenure",
-        to: "birth === query.birth && tenure !== undefined",
+        from: "requestPartition(log, query)",
+        to: 'requestPartition(log, { ...query, tenure: "any" as never })',
       },
     ],
     caughtBy: told("U15 (37): a request to a tenure that is over is not inherited"),
