@@ -334,7 +334,7 @@ function sendProbe<A>(policy: ReadPolicy, read: ReplicaRead<A, unknown>, probe: 
     .finally(() => policy.probeEnded(probe));
 }
 
-/** A call that failed tells nothing (rule 21). */
+/** A call that failed proves nothing (rule 21). */
 function silence(error: unknown): BookieOutcome {
   return { kind: "unknown", reason: messageOf(error) };
 }
