@@ -38,7 +38,7 @@ const readsClocks: ReadsClocks = {
   "lib/adapters/node/system-clock.ts": "is a clock",
   "lib/protocol/reads/read-attempt.ts": "measures latency",
   "lib/protocol/reads/speculative-read.ts": "times the requests of one read",
-  "lib/protocol/reads/token-bucket.ts": "measures rates",
+  "lib/protocol/reads/read-policy.ts": "measures rates",
   "lib/protocol/ledger/write-back.ts": "measures how long an entry has been held",
   "lib/protocol/log/log-reads.ts": "measures latency",
   "lib/lambda": "measures latency",
@@ -48,7 +48,7 @@ const readsClocks: ReadsClocks = {
   "lib/client/verify/verify.ts": "notes when attempts began and ended",
   "lib/protocol/log/lease": "a lease names the time at which it expires",
   "lib/protocol/log/upkeep": "items name the times at which they were made or deleted",
-  "lib/protocol/ledger/collect-ledger.ts": "a ledger names the time at which it was deleted",
+  "lib/protocol/ledger/end-ledger.ts": "a ledger names the time at which it was deleted",
   "lib/protocol/log/appending/active-segment.ts": "a segment names the time at which it was made",
 };
 

@@ -1,11 +1,10 @@
 /** What a region says of itself and of the losses that this deployment still outlives. */
 import { type BookieId, ledgerId, type Region } from "../protocol/ids.ts";
 import type { DeploymentItem } from "../protocol/items.ts";
-import type { BookieAddress } from "../protocol/place.ts";
 import { regionAware } from "../protocol/placement/region-aware.ts";
 import { usableBookies } from "../protocol/placement/usable-bookies.ts";
 import type { Topology } from "../protocol/ports.ts";
-import type { Replication } from "../protocol/replication.ts";
+import type { BookieAddress, Replication } from "../protocol/replication.ts";
 import { withWireNames } from "./size-names.ts";
 
 export interface Health {

@@ -2,9 +2,10 @@
  * What every bookie must do (ports.ts; rules 1 to 4, 9, 15, 21), however it is reached. Its storage is at
  * hand for what the port does not show, and other processes that act as the same bookie.
  */
-import type { CallSignal } from "../../lib/protocol/call-abort.ts";
+
 import type { EntryId, LedgerId } from "../../lib/protocol/ids.ts";
 import type { Bookie, EntryStore, SlotAnswers } from "../../lib/protocol/ports.ts";
+import type { CallSignal } from "../../lib/protocol/waiting.ts";
 import { abortCases } from "./bookie-abort-cases.ts";
 import { addCases } from "./bookie-add-cases.ts";
 import { collectionCases } from "./bookie-collection-cases.ts";

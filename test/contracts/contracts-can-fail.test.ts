@@ -9,7 +9,7 @@ import {
   type StoredBookieFields,
   setUpStorage,
 } from "../../lib/protocol/bookie/stored-bookie.ts";
-import type { Clock } from "../../lib/protocol/clock.ts";
+import type { Clock } from "../../lib/protocol/deadline.ts";
 import { bookieId } from "../../lib/protocol/ids.ts";
 import type { Bookie, EntryStore } from "../../lib/protocol/ports.ts";
 import { CPU_BOUND } from "../cpu-bound.ts";

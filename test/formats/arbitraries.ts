@@ -15,9 +15,8 @@ import {
 import type { Item, LogConfig, SegmentCompletion, Version } from "../../lib/protocol/items.ts";
 import type { Lease, LedgerTail, OwnerFailures } from "../../lib/protocol/lease.ts";
 import type { LedgerMetadata, LedgerOrigin } from "../../lib/protocol/ledger-metadata.ts";
-import type { BookieAddress } from "../../lib/protocol/place.ts";
 import type { SealedEntry, StoreKey, StoreValue } from "../../lib/protocol/ports.ts";
-import type { LedgerDigest, Replication } from "../../lib/protocol/replication.ts";
+import type { BookieAddress, LedgerDigest, Replication } from "../../lib/protocol/replication.ts";
 
 /** Up to 2^53 - 1, the ends and the neighbourhood of 2^32 included. */
 const natural = fc.oneof(

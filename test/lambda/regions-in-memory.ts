@@ -19,8 +19,8 @@ import { StoredBookie, setUpStorage } from "../../lib/protocol/bookie/stored-boo
 import { unavailable } from "../../lib/protocol/errors.ts";
 import { bookieId, region as regionOf } from "../../lib/protocol/ids.ts";
 import type { Lease } from "../../lib/protocol/lease.ts";
-import type { BookieAddress } from "../../lib/protocol/place.ts";
 import type { Bookie } from "../../lib/protocol/ports.ts";
+import type { BookieAddress } from "../../lib/protocol/replication.ts";
 import { pause } from "../../lib/protocol/waiting.ts";
 import { fixed, testPorts } from "../process-ports.ts";
 

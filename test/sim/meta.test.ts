@@ -161,7 +161,7 @@ describe("mutants", CPU_BOUND, () => {
     const lines: string[] = [];
     expect(await checkMutants((line) => lines.push(line), mutants)).toBe(1);
     expect(lines).toEqual([
-      expect.stringMatching(/^mutant a-position-is-a-text does not compile:\n.*write-set.*: error TS/),
+      expect.stringMatching(/^mutant a-position-is-a-text does not compile:\n.*replication.*: error TS/),
       expect.stringMatching(/^mutant needs-what-is-not-there does not compile:\n.*positionsOfNothing/),
       "1 of 3 mutants apply and compile",
     ]);

@@ -14,8 +14,7 @@
  * RG6 Nothing about safety rests on the age of a copy. It decides where new copies go; what moves logs judges
  *     its age by itself.
  */
-import type { Clock } from "../clock.ts";
-import { Age, Deadline } from "../deadline.ts";
+import { Age, type Clock, Deadline } from "../deadline.ts";
 import { FencelineError, unavailable } from "../errors.ts";
 import type { BookieId, Region } from "../ids.ts";
 import {
@@ -27,8 +26,8 @@ import {
   regionKey,
 } from "../items.ts";
 import { limits } from "../limits.ts";
-import type { BookieAddress, BookieState, RegionState, TopologyStates } from "../place.ts";
 import type { MetadataStore, Topology, Trace, Versioned } from "../ports.ts";
+import type { BookieAddress, BookieState, RegionState, TopologyStates } from "../replication.ts";
 import { changeItem, type UpdatePorts, updateItem } from "../update-item.ts";
 
 interface Reading {

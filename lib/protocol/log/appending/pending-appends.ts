@@ -13,8 +13,7 @@
  * PA3 The queue is bounded: an append that does not fit is refused at once.
  * PA4 An append that starts again stands in front of those that came later.
  */
-import type { Clock, Timer } from "../../clock.ts";
-import { Deadline } from "../../deadline.ts";
+import { type Clock, Deadline, type Timer } from "../../deadline.ts";
 import { FencelineError, notReady } from "../../errors.ts";
 import type { SeqNum } from "../../ids.ts";
 import { limits } from "../../limits.ts";

@@ -17,7 +17,7 @@
  * JA2 An append that is refused is not noted: its sender's seq is free, and a later attempt with the same
  *     seq or key is judged anew. It succeeds if its condition holds then.
  */
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../deadline.ts";
 import type { FencelineError } from "../../errors.ts";
 import { type EntryId, nextEntry, type SegmentNumber, type SeqNum } from "../../ids.ts";
 import { producerRefusal } from "../producers/producer-errors.ts";

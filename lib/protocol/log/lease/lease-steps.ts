@@ -12,8 +12,7 @@
  * WL4 Waits are measured on the observer's own clock: an expiry further ahead than the longest lease counts
  *     as expired, and so does one that was watched for a whole lease without change.
  */
-import type { Clock } from "../../clock.ts";
-import { Age } from "../../deadline.ts";
+import { Age, type Clock } from "../../deadline.ts";
 import { FencelineError, notReady } from "../../errors.ts";
 import {
   type BookieId,

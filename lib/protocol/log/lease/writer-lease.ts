@@ -11,8 +11,7 @@
  *     requests, so a frozen process that thaws finds out at its next use; what it sends before then belongs
  *     to its own tenure or is fenced.
  */
-import type { Clock, Timer } from "../../clock.ts";
-import { Age } from "../../deadline.ts";
+import { Age, type Clock, type Timer } from "../../deadline.ts";
 import { type BookieId, NO_ENTRY, nextEntry, type Region } from "../../ids.ts";
 import { isSameVersion, ledgerKey, segmentKey } from "../../items.ts";
 import type { LedgerTail } from "../../lease.ts";
