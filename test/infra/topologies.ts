@@ -72,10 +72,14 @@ export function templatesOf(topology: Topology): Templates {
   return known;
 }
 
-/** `checked`: with cdk-nag, which throws for whatever it finds. */
+/**
+ * `checked`: with cdk-nag and with CDK's own rules, which throw for whatever they find. Unchecked, those rules
+ * would only warn, and take most of the time.
+ */
 export function synthesised(topology: Topology, checked = false): Templates {
   const app = new App({
     context: { "@aws-cdk/core:validateAgainstDefaultRules": checked },
+    builtinCloudFormationValidation: checked,
     treeMetadata: false,
     analyticsReporting: false,
     stackTraces: false,
