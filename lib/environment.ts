@@ -93,6 +93,8 @@ export interface RegionSettings extends CommonSettings {
   readonly defaultReplication: ReplicationEntry;
   /** Of the `read` function's answers; those of the others are small. */
   readonly reads: ResponseTransfer;
+  /** Origins whose pages are served; the gateway answers their preflights. */
+  readonly allowedOrigins: readonly string[];
 }
 
 /** Of a bookie function. */
@@ -117,6 +119,7 @@ const names = {
   leaseTable: "FENCELINE_LEASE_TABLE",
   defaultReplication: "FENCELINE_DEFAULT_REPLICATION",
   reads: "FENCELINE_READS",
+  allowedOrigins: "FENCELINE_ALLOWED_ORIGINS",
   bookieId: "FENCELINE_BOOKIE_ID",
   bucket: "FENCELINE_BUCKET",
   access: "FENCELINE_ACCESS",
@@ -134,6 +137,10 @@ export function regionVariables(settings: RegionSettings): Variables {
     [names.leaseTable]: settings.leaseTable,
     [names.defaultReplication]: JSON.stringify(settings.defaultReplication),
     [names.reads]: settings.reads,
+    // Absent if there are none, as in most deployments: all variables together have 4 KB.
+    ...(settings.allowedOrigins.length === 0
+      ? {}
+      : { [names.allowedOrigins]: settings.allowedOrigins.join(" ") }),
   });
 }
 
@@ -162,6 +169,7 @@ export function readRegionSettings(given: GivenVariables): RegionSettings {
     leaseTable: text(given, names.leaseTable),
     defaultReplication: readReplication(given),
     reads: oneOf(given, names.reads, responseTransfers),
+    allowedOrigins: given[names.allowedOrigins]?.split(" ") ?? [],
   };
 }
 

@@ -23,6 +23,7 @@ const settings: RegionSettings = {
   leaseTable: "glog-leases",
   defaultReplication: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },
   reads: "buffered",
+  allowedOrigins: [],
 };
 const bookie: BookieSettings = {
   deployment: "glog",

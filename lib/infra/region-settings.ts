@@ -45,6 +45,7 @@ export function regionSettings(
     leaseTable: names.leaseTable,
     defaultReplication: defaultReplication(topology),
     reads: topology.reads,
+    allowedOrigins: topology.allowedOrigins,
   };
 }
 

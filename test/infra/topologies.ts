@@ -36,6 +36,7 @@ export function topologyOf(count: number, metadata: Topology["metadata"]): Topol
     })),
     storageClass: "STANDARD",
     reads: "buffered",
+    allowedOrigins: [],
     presets: count === 1 ? ["single-region"] : ["standard", "economy"],
     retentionDays: 30,
     logLevel: "info",

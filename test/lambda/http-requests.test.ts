@@ -1,10 +1,8 @@
 /** Events of a REST API, as requests to the HTTP surface and back. */
-import type { APIGatewayProxyEvent, Context } from "aws-lambda";
+import type { APIGatewayProxyEvent } from "aws-lambda";
 import { expect, it } from "vitest";
 import { answerHttp, isHttpRequest } from "../../lib/lambda/http-requests.ts";
 import { apiUnderTest } from "../api/api-under-test.ts";
-
-const context = {} as Context;
 
 function event(method: string, path: string, more: Partial<APIGatewayProxyEvent> = {}): APIGatewayProxyEvent {
   const plain = {
@@ -23,9 +21,9 @@ function event(method: string, path: string, more: Partial<APIGatewayProxyEvent>
 
 function answering() {
   const { api } = apiUnderTest();
-  const answer = answerHttp(api);
+  const answer = answerHttp(api, "here");
   return async (one: APIGatewayProxyEvent) => {
-    const { statusCode, headers, body, isBase64Encoded } = await answer(one, context);
+    const { statusCode, headers, body, isBase64Encoded } = await answer(one);
     return { statusCode, headers, isBase64Encoded, json: JSON.parse(body) as Record<string, unknown> };
   };
 }

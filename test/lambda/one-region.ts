@@ -10,4 +10,5 @@ export const oneRegion: RegionSettings = {
   leaseTable: "glog-leases",
   defaultReplication: { ensembleSize: 1, writeQuorum: 1, ackQuorum: 1, minRegions: 1 },
   reads: "buffered",
+  allowedOrigins: [],
 };

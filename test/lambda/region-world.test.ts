@@ -96,6 +96,7 @@ function settings(mode: "strong" | "home"): RegionSettings {
     leaseTable: "leases",
     defaultReplication: { ensembleSize: 3, writeQuorum: 3, ackQuorum: 2, minRegions: 2 },
     reads: "buffered",
+    allowedOrigins: [],
   };
 }
 
