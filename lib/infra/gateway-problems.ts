@@ -1,9 +1,9 @@
 /**
  * What the gateway answers in its functions' place, as problem documents like theirs (lib/api/problem.ts).
  *
- * GP1 The documents are constant but for what the gateway knows of the request. It does not offer the size of
- *     a request that is too large, so that the document says what is allowed, and not what was given.
- * GP2 `side_effects` are none where no function ran. A function that failed, or was cut off, may have written.
+ * GP1 The documents are constant but for the request's id. The gateway does not offer the size of a request
+ *     that is too large: its document says what is allowed, and not what was given.
+ * GP2 `side_effects` are none where no function ran. One that failed, or was cut off, may have written.
  * GP3 The two defaults have no status: stating one would change that of all kinds that are not named here.
  */
 
@@ -23,8 +23,8 @@ interface GatewayProblem {
 }
 
 const UNSIGNED =
-  "sign the request for execute-api in this region, with credentials that may execute-api:Invoke, and ask for " +
-  "a path and a method that GET /v1/openapi.json lists: the gateway answers the same to others";
+  "sign the request for execute-api in this region, with credentials that may execute-api:Invoke, and ask " +
+  "for a path and a method that GET /v1/openapi.json lists: the gateway answers the same to others";
 
 const forbidden = (detail: string): GatewayProblem => ({ status: 403, code: "forbidden", detail });
 

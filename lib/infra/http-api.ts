@@ -4,8 +4,8 @@
  *
  * HA1 Every body of a request is binary, so that functions get its octets, in base 64: as text the gateway
  *     would replace what is no UTF-8, in JSON and in lines of text too, and the replaced record would be
- *     acknowledged. A list of types would leave out the next one, and bodies whose type is not stated. An
- *     answer that is text stays text; one in base 64 is decoded, whatever its reader's Accept says.
+ *     acknowledged. A list of types would leave out the next one. Answers that are text stay text, whatever
+ *     their reader's Accept says.
  */
 import { RemovalPolicy, Validations } from "aws-cdk-lib";
 import {

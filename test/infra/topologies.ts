@@ -109,3 +109,9 @@ export function regionTemplate(templates: Templates, name: string): Template {
   if (found === undefined) throw new Error(`no stack of ${name}`);
   return found;
 }
+
+export function variablesOf(template: Template, functionName: string): Record<string, string> {
+  const found = Object.values(template.findResources("AWS::Lambda::Function"));
+  const one = found.find(({ Properties }) => Properties.FunctionName === functionName);
+  return one?.Properties.Environment.Variables;
+}
