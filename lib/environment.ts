@@ -98,6 +98,8 @@ export interface RegionSettings extends CommonSettings {
   readonly defaultReplication: ReplicationEntry;
   /** Of the `read` function's answers; those of the others are small. */
   readonly reads: ResponseTransfer;
+  /** Origins whose pages are served; the gateway answers their preflights. */
+  readonly allowedOrigins: readonly string[];
 }
 
 /** Of a bookie function. */
@@ -123,6 +125,7 @@ const names = {
   inboxTable: "FENCELINE_INBOX_TABLE",
   defaultReplication: "FENCELINE_DEFAULT_REPLICATION",
   reads: "FENCELINE_READS",
+  allowedOrigins: "FENCELINE_ALLOWED_ORIGINS",
   bookieId: "FENCELINE_BOOKIE_ID",
   bucket: "FENCELINE_BUCKET",
   access: "FENCELINE_ACCESS",
@@ -141,6 +144,10 @@ export function regionVariables(settings: RegionSettings): Variables {
     [names.inboxTable]: settings.inboxTable,
     [names.defaultReplication]: JSON.stringify(settings.defaultReplication),
     [names.reads]: settings.reads,
+    // Absent if there are none, as in most deployments: all variables together have 4 KB.
+    ...(settings.allowedOrigins.length === 0
+      ? {}
+      : { [names.allowedOrigins]: settings.allowedOrigins.join(" ") }),
   });
 }
 
@@ -170,6 +177,7 @@ export function readRegionSettings(given: GivenVariables): RegionSettings {
     inboxTable: text(given, names.inboxTable),
     defaultReplication: readReplication(given),
     reads: oneOf(given, names.reads, responseTransfers),
+    allowedOrigins: given[names.allowedOrigins]?.split(" ") ?? [],
   };
 }
 

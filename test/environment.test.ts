@@ -24,6 +24,7 @@ const settings: RegionSettings = {
   inboxTable: "glog-inbox",
   defaultReplication: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },
   reads: "buffered",
+  allowedOrigins: [],
 };
 const bookie: BookieSettings = {
   deployment: "glog",
@@ -38,7 +39,8 @@ describe("the environment of the functions", () => {
   it("EV1: what is written is what is read", () => {
     expect(readRegionSettings(regionVariables(settings))).toEqual(settings);
     const strong = { table: "m", mode: "strong", replicas: ["a", "b"], witnessRegion: "c" } as const;
-    const other = { ...settings, metadata: strong };
+    const allowedOrigins = ["https://app.example", "http://localhost:5173"];
+    const other = { ...settings, metadata: strong, allowedOrigins };
     expect(readRegionSettings(regionVariables(other))).toEqual(other);
     expect(readBookieSettings(bookieVariables(bookie))).toEqual(bookie);
   });

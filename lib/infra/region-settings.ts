@@ -46,6 +46,7 @@ export function regionSettings(
     inboxTable: names.inboxTable,
     defaultReplication: defaultReplication(topology),
     reads: topology.reads,
+    allowedOrigins: topology.allowedOrigins,
   };
 }
 

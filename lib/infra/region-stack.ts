@@ -64,6 +64,7 @@ export class RegionStack extends Stack {
       names,
       retentionDays: topology.retentionDays,
       reads: topology.reads,
+      allowedOrigins: topology.allowedOrigins,
       functions: { append: append.function, read: read.function },
     });
     const schedule = new AuditorSchedule(this, "Audit", { names, auditor: auditor.function });

@@ -19,7 +19,7 @@ export type EntryId = Brand<number, "EntryId">;
 export type BookieId = Brand<string, "BookieId">;
 /** Name of a region, such as `us-east-1`. */
 export type Region = Brand<string, "Region">;
-/** Random token that tells one writer's tenure of a ledger from another's (rule 20). */
+/** Random token that distinguishes one writer's tenure of a ledger from another's (rule 20). */
 export type Tenure = Brand<string, "Tenure">;
 /** Random token written with each metadata change; distinguishes one's own write from a rival's. */
 export type WriteToken = Brand<string, "WriteToken">;

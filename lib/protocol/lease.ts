@@ -65,7 +65,7 @@ export interface Lease {
   readonly birth?: LeaseBirth;
   /** New at each acquire (rule 20). */
   readonly tenure: Tenure;
-  /** Who holds it, for people to read; never compared (rule 16). */
+  /** The process that holds it, for people to read; never compared (rule 16). */
   readonly holder: string;
   /** Wall time in ms; 0 once released. */
   readonly expiresAtMs: number;

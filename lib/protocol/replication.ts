@@ -34,7 +34,7 @@ export interface BookieAddress {
   readonly place: Place;
 }
 
-/** Only an accepting region takes new copies; `draining` and `lost` differ for whoever repairs. */
+/** Only an accepting region takes new copies; `draining` and `lost` differ for repair. */
 export type RegionState = "accepting" | "draining" | "lost";
 
 /** Only a writable bookie takes new copies; a read-only one still serves what it holds. */

@@ -29,7 +29,7 @@ export class CallAbort implements CallSignal {
     else this.#listeners.push(tell);
   }
 
-  /** Tells every listener, once; a second abort is nothing new. */
+  /** Calls every listener, once; a second abort is nothing new. */
   abort(): void {
     if (this.#aborted) return;
     this.#aborted = true;
@@ -38,13 +38,13 @@ export class CallAbort implements CallSignal {
     for (const tell of listeners) tell();
   }
 
-  /** The call is over: whoever still holds the signal holds no listener with it. */
+  /** The call is over: a signal that is still held holds no listener. */
   forget(): void {
     this.#listeners = [];
   }
 }
 
-/** Throws `unavailable` if nobody waits for `what` any more: to be asked before each step that costs. */
+/** Throws `unavailable` if `what` was cancelled: to be asked before each step that costs. */
 export function throwIfAborted(signal: Pick<CallSignal, "aborted"> | undefined, what: string): void {
   if (signal?.aborted === true) throw aborted(what);
 }

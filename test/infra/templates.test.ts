@@ -13,6 +13,7 @@ import {
   type Templates,
   templatesOf,
   topologyOf,
+  variablesOf,
   withWitness,
 } from "./topologies.ts";
 
@@ -46,12 +47,6 @@ function invokedBy(granted: readonly Statement[]): readonly string[] {
     .filter(({ Action }) => Action === "lambda:InvokeFunction")
     .flatMap(({ Resource }) => Resource)
     .map((arn) => JSON.stringify(arn));
-}
-
-function variablesOf(template: Template, functionName: string): Record<string, string> {
-  const found = Object.values(template.findResources("AWS::Lambda::Function"));
-  const one = found.find(({ Properties }) => Properties.FunctionName === functionName);
-  return one?.Properties.Environment.Variables;
 }
 
 describe("the metadata table", { timeout: 180_000 }, () => {

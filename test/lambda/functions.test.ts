@@ -38,7 +38,11 @@ describe("health", { timeout: 60_000 }, () => {
     const silent = { get: () => Promise.reject(new Error("silent")) } as unknown as MetadataStore;
     const world = (mode: object, west: MetadataStore = found.ports.metadata): RegionWorld => ({
       ...found,
-      settings: { metadata: mode, regions: REGIONS.map((name) => ({ region: name })) } as never,
+      settings: {
+        allowedOrigins: [],
+        metadata: mode,
+        regions: REGIONS.map((name) => ({ region: name })),
+      } as never,
       replicas: [
         { region: region(EAST), store: found.ports.metadata },
         { region: region(WEST), store: west },

@@ -11,4 +11,5 @@ export const oneRegion: RegionSettings = {
   inboxTable: "glog-inbox",
   defaultReplication: { ensembleSize: 1, writeQuorum: 1, ackQuorum: 1, minRegions: 1 },
   reads: "buffered",
+  allowedOrigins: [],
 };

@@ -97,6 +97,7 @@ function settings(mode: "strong" | "home"): RegionSettings {
     inboxTable: "inbox",
     defaultReplication: { ensembleSize: 3, writeQuorum: 3, ackQuorum: 2, minRegions: 2 },
     reads: "buffered",
+    allowedOrigins: [],
   };
 }
 

@@ -140,7 +140,7 @@ export async function readTailSlot(
 ): Promise<TailSlot> {
   const { ledgerId, replication } = ledger;
   const set = writeSet(entry, fragmentAt(ledger, entry), replication);
-  // Where it is not known how long an answer takes, no silence tells anything: everyone is asked at once.
+  // Where it is not known how long an answer takes, no silence proves anything: all are asked at once.
   const isPaced = set.every((bookie) => ports.reads.isPaced(bookie));
   const read = await quorumRead<ReadAnswer, ReadAnswer, Proof>(ports.reads, {
     writeSet: set,
@@ -172,7 +172,7 @@ function provenBy(
   return undefined;
 }
 
-/** At first whoever is asked should be able to prove the one as well as the other. */
+/** The bookies that are asked at first should be able to prove the one as well as the other. */
 function couldProve(
   parts: readonly Part<ReadAnswer>[],
   open: readonly BookieAddress[],

@@ -7,8 +7,8 @@
  *     itself put in the place of failed ones are never asked for negatives (rule 11, S06).
  * RL3 An entry of which any copy was found is written back to an ACK set before the ledger is closed at or
  *     behind it; only a negative quorum ends the ledger; neither leaves it IN_RECOVERY (rule 11).
- * RL4 End, length and local fragments become visible in one compare-and-set; whoever loses it adopts (rule
- * 12).
+ * RL4 End, length and local fragments become visible in one compare-and-set; a process that loses it adopts
+ *     what is there (rule 12).
  */
 import { assert } from "../assert.ts";
 import { isGenuine, sameBytes } from "../entry.ts";

@@ -10,13 +10,7 @@
  */
 import type { Clock } from "../deadline.ts";
 import { isGenuine } from "../entry.ts";
-import {
-  type BookieOutcome,
-  type BookieVerdict,
-  FencelineError,
-  insufficientRegions,
-  verdictOf,
-} from "../errors.ts";
+import { type BookieOutcome, FencelineError, insufficientRegions, verdictOf } from "../errors.ts";
 import type { BookieId, EntryId } from "../ids.ts";
 import { type LedgerInRecovery, lastFragment, withFragment } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
@@ -199,7 +193,7 @@ export class WriteBack {
 
   #cannotBeHeld(held: EntryHolders, reason: string): FencelineError {
     const { ledgerId, entryId } = held.entry.header;
-    const verdicts = this.#writeSet(held.entry).map((bookie): BookieVerdict => {
+    const verdicts = this.#writeSet(held.entry).map((bookie) => {
       const copy = held.copyAt(bookie);
       if (copy === "held") return verdictOf(bookie, { kind: "answered", said: "stored it" });
       const elsewhere = { kind: "unknown", reason: "failed on another entry" } as const;

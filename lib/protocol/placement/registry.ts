@@ -213,13 +213,18 @@ export class RegisteredRegions implements RegionOperations {
   constructor(private readonly ports: UpdatePorts) {}
 
   async regions(): Promise<readonly RegionDescription[]> {
-    const { regions, bookies } = await this.#read();
+    // Reading comes before any write, so its failure has changed nothing.
+    const { regions, bookies } = await readRegistry(this.ports.metadata, "consistent").catch((error) => {
+      throw unavailable("the registry of regions and bookies could not be read", "none", error);
+    });
     const states = new Map(regions.map((item) => [item.region, item.state]));
     const names = new Set([...states.keys(), ...bookies.map((item) => item.address.place.region)]);
     return [...names].sort().map((region) => ({
       region,
       state: states.get(region) ?? "accepting",
-      bookies: bookies.filter((item) => item.address.place.region === region).map(describe),
+      bookies: bookies
+        .filter(({ address }) => address.place.region === region)
+        .map(({ address, state }) => ({ ...address, state })),
     }));
   }
 
@@ -251,19 +256,6 @@ export class RegisteredRegions implements RegionOperations {
       all.map((one) => one.region),
     );
   }
-
-  /** Reading comes before any write, so its failure has changed nothing. */
-  async #read() {
-    try {
-      return await readRegistry(this.ports.metadata, "consistent");
-    } catch (error) {
-      throw unavailable("the registry of regions and bookies could not be read", "none", error);
-    }
-  }
-}
-
-function describe({ address, state }: BookieItem): BookieDescription {
-  return { ...address, state };
 }
 
 // ---------- Which regions there are

@@ -4,7 +4,7 @@
  * own all the same: it hedges when it is late, whatever else that replica answers, and pays for itself.
  *
  * GR1 An entry that the message left unknown is asked for alone: unknown is no answer, and no failure either.
- * GR2 The message is called off when nobody waits for any of its entries; no timer outlives that.
+ * GR2 The message is cancelled when the reads of all of its entries are; no timer outlives that.
  */
 import type { Clock, Timer } from "../deadline.ts";
 import type { BookieId, EntryId, LedgerId } from "../ids.ts";

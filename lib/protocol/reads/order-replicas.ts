@@ -235,7 +235,7 @@ export function distanceClass(reader: ReaderPlace, place: Place): DistanceClass 
   return place.rack === reader.rack ? "same-rack" : "same-region";
 }
 
-/** 0 and 1 within the reader's region, 2 for every other region; those are told apart by latency. */
+/** 0 and 1 within the reader's region, 2 for every other region; latency distinguishes those. */
 export function distanceRank(distance: DistanceClass): number {
   if (distance === "same-rack") return 0;
   return distance === "same-region" ? 1 : 2;

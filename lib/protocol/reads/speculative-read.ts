@@ -163,7 +163,8 @@ class ReadInProgress<A, P, V> {
     this.#open.add(request);
     sendTo(this.read, bookie, request.abort, lane).then(
       (answer) => this.#answered(request, answer),
-      (error) => this.#failed(request, silence(error)),
+      // A call that failed proves nothing (rule 21).
+      (error) => this.#failed(request, { kind: "unknown", reason: messageOf(error) }),
     );
   }
 
@@ -332,9 +333,4 @@ function sendProbe<A>(policy: ReadPolicy, read: ReplicaRead<A, unknown>, probe: 
     })
     .catch(() => probe.attempt.failed())
     .finally(() => policy.probeEnded(probe));
-}
-
-/** A call that failed tells nothing (rule 21). */
-function silence(error: unknown): BookieOutcome {
-  return { kind: "unknown", reason: messageOf(error) };
 }

@@ -142,6 +142,7 @@ async function deployed<T>(
       inboxTable,
       defaultReplication: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },
       reads: "buffered",
+      allowedOrigins: [],
     });
     for (const name of ["append", "read", "auditor"] as const) {
       const variables = regionVariables(settings(name === "read" ? "read" : "write"));
