@@ -50,6 +50,8 @@ const readsClocks: ReadsClocks = {
   "lib/cli/log-end.ts": "a person's patience",
   "lib/client/verify/verify.ts": "notes when attempts began and ended",
   "lib/adapters/aws/dynamodb-inbox-store.ts": "an item names the time at which it may go",
+  "lib/protocol/log/inbox/decide-owed.ts":
+    "a lease item names the time at which a ledger was kept on its list",
   "lib/protocol/log/lease": "a lease names the time at which it expires",
   "lib/protocol/log/upkeep": "items name the times at which they were made or deleted",
   "lib/protocol/ledger/end-ledger.ts": "a ledger names the time at which it was deleted",

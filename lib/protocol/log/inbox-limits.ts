@@ -2,7 +2,9 @@
 import { assert } from "../assert.ts";
 
 export const inboxLimits = {
-  /** W: a ticket whose answer is not put is at most so many entries, less one, behind the ledger's last (37c). */
+  /**
+   * W: a ticket whose answer is not put is at most so many entries, less one, behind the ledger's last (37c).
+   */
   answerWindow: 16,
   /** Ledgers that one lease item owes; with so many no tenure serves until some are decided. */
   owedLedgersMax: 64,
@@ -18,7 +20,9 @@ export const inboxLimits = {
   putPauseMs: 50,
   /** Pause between looks whether every answer of a tenure that ends is put. */
   drainPauseMs: 5,
-  /** How long a holder that ends its tenure goes on putting answers; what is left is decided by others (40). */
+  /**
+   * How long a holder that ends its tenure goes on putting answers; what is left is decided by others (40).
+   */
   lastAnswersMs: 1_000,
   /** Pauses between looks at an answer: the first one, then growing to the longest. */
   answerPollMs: 15,
@@ -31,7 +35,9 @@ export const inboxLimits = {
   /** Requests of one query, and metered bytes of their records. */
   queryRequestsMax: 250,
   queryBytesMax: 4 * 1024 * 1024,
-  /** A holder's pause after a query that found nothing, and the same once it has found nothing for so long. */
+  /**
+   * A holder's pause after a query that found nothing, and the same once it has found nothing for so long.
+   */
   queryPauseMs: 15,
   idleQueryPauseMs: 50,
   idleQueryAfterMs: 250,

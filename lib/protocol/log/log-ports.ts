@@ -91,7 +91,7 @@ export interface RegionAppends {
 export interface LogPorts extends LedgerPorts {
   /** How the region's processes pass a log's lease. Without leases each opens segments of its own. */
   readonly leases?: RegionLeases;
-  /** How this region's processes hand appends to the one that holds the lease. Without it they wait for it. */
+  /** How this region's processes hand appends to the lease's holder. Without it they wait for the lease. */
   readonly inbox?: InboxStore;
   /** Where appends to logs of other regions go. Without it a log is taken over where an append arrives. */
   readonly regions?: RegionAppends;

@@ -91,10 +91,7 @@ export class LogWorld {
   private constructor(
     readonly world: World,
     segments: Pick<LogConfig, "segmentBytesMax" | "segmentAgeMaxMs">,
-    private readonly fields: Pick<
-      LogWorldFields,
-      "leases" | "wrongLeases" | "inbox" | "wrongInbox" | "forwarding"
-    >,
+    private readonly fields: Omit<LogWorldFields, keyof WorldFields>,
   ) {
     this.config = { replication: world.replication, digest: "crc32", ...segments };
   }
@@ -154,44 +151,33 @@ export class LogWorld {
   }
 
   #inboxFor(client: string, where: string): InboxStore {
-    const given: InboxStore = {
-      post: (...of) => this.inboxTable(where).post(...of),
-      requests: (...of) => this.inboxTable(where).requests(...of),
-      answer: (...of) => this.inboxTable(where).answer(...of),
-      readAnswer: (log, ticket) => this.inboxTable(where).readAnswer(log, ticket),
-    };
+    const given = through<InboxStore>(() => this.inboxTable(where));
     const table = this.fields.wrongInbox?.(given, client) ?? given;
-    const through = <T>(call: string, about: string, effect: () => Promise<T>) =>
+    const faulty = <T>(call: string, about: string, effect: () => Promise<T>) =>
       this.faults.through({ port: "inbox", client, target: "inbox", call, about }, effect);
     return {
-      post: (log, request) => through("post", request.ticket.id, () => table.post(log, request)),
-      requests: (log, query) => through("requests", query.tenure, () => table.requests(log, query)),
-      answer: (log, answers) => through("answer", log, () => table.answer(log, answers)),
+      post: (log, request) => faulty("post", request.ticket.id, () => table.post(log, request)),
+      requests: (log, query) => faulty("requests", query.tenure, () => table.requests(log, query)),
+      answer: (log, answers) => faulty("answer", log, () => table.answer(log, answers)),
       readAnswer: (log, ticket, consistency) =>
-        through("readAnswer", consistency, () => table.readAnswer(log, ticket, consistency)),
+        faulty("readAnswer", consistency, () => table.readAnswer(log, ticket, consistency)),
     };
   }
 
   #leasesFor(client: string, where: string): RegionLeases {
-    // Looked up at each call: a story may lose the table.
-    const table: LeaseStore = {
-      read: (...given) => this.leaseTable(where).read(...given),
-      write: (...given) => this.leaseTable(where).write(...given),
-      readFailures: (...given) => this.leaseTable(where).readFailures(...given),
-      writeFailures: (...given) => this.leaseTable(where).writeFailures(...given),
-    };
+    const table = through<LeaseStore>(() => this.leaseTable(where));
     const store = this.fields.wrongLeases?.(table, client) ?? table;
-    const through = <T>(call: string, about: string, effect: () => Promise<T>) =>
+    const faulty = <T>(call: string, about: string, effect: () => Promise<T>) =>
       this.faults.through({ port: "lease", client, target: "lease", call, about }, effect);
     return {
       holder: client,
       store: {
-        read: (log) => through("read", log, () => store.read(log)),
+        read: (log) => faulty("read", log, () => store.read(log)),
         write: (log, expected, lease, token) =>
-          through("write", log, () => store.write(log, expected, lease, token)),
-        readFailures: (owner) => through("readFailures", owner, () => store.readFailures(owner)),
+          faulty("write", log, () => store.write(log, expected, lease, token)),
+        readFailures: (owner) => faulty("readFailures", owner, () => store.readFailures(owner)),
         writeFailures: (owner, ...given) =>
-          through("writeFailures", owner, () => store.writeFailures(owner, ...given)),
+          faulty("writeFailures", owner, () => store.writeFailures(owner, ...given)),
       },
     };
   }
@@ -311,6 +297,13 @@ export class LogWorld {
   idle(): Promise<void> {
     return this.world.idle();
   }
+}
+
+/** The table that is there at each call: a story may lose it. */
+function through<T extends object>(table: () => T): T {
+  return new Proxy({} as T, {
+    get: (_, call) => (Reflect.get(table(), call) as () => unknown).bind(table()),
+  });
 }
 
 /** One process. Outcomes are words and numbers, so that a story reads as one. */

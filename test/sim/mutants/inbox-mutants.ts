@@ -12,11 +12,11 @@ export const inboxMutants: readonly TestedMutant[] = [
       {
         in: "LogWriter.#use",
         from: `this.#serves ? "listing" : "writing"`,
-        to: `this.#serves && this.#served === undefined ? "listing" : "writing"`,
+        to: `this.#serves && this.#inbox?.isListed !== true ? "listing" : "writing"`,
       },
       {
-        in: "LogWriter.#noteSent",
-        from: `assert(served.of.ledgerId === opened.item.ledgerId, "LW6: a ticket is sent to a ledger that is listed");`,
+        in: "LogInbox.sent",
+        from: `assert(served.of.ledgerId === opened.item.ledgerId, "IX1: a ticket is sent to a listed ledger");`,
         to: "void opened;",
       },
     ],
@@ -103,14 +103,14 @@ if (lease.birth !== ticket.birth) return { kind: "unknown", reason: "the lease i
     breaks: "rule 37: what was taken and not sent dies with the tenure (U08)",
     patches: [
       {
-        in: "LogWriter.#closeInbox",
-        from: "for (const append of this.#queue.waiting()) this.#notServed(append);",
+        in: "LogInbox.close",
+        from: "for (const append of this.writer.queue.waiting()) this.#notServed(append);",
         to: "",
       },
       {
-        in: "LogWriter.#send",
-        from: "if (batch.ticket !== undefined) this.#noteSent(batch.ticket, segment, entry);",
-        to: "if (batch.ticket !== undefined && this.#served !== undefined) this.#served.sent(batch.ticket, entry);",
+        in: "LogInbox.sent",
+        from: "if (batch.ticket === undefined) continue;",
+        to: "if (batch.ticket === undefined || this.#served === undefined) continue;",
       },
     ],
     caughtBy: told("U08 (37): what was taken and not sent is not carried into another tenure"),
@@ -185,8 +185,8 @@ const ledger = await recoverLedger(ports, last?.kind === "segment" ? last.item.l
         to: "this.isClosed || birth !== this.of.birth || tenure === undefined",
       },
       {
-        in: "LogWriter.#noteSent",
-        from: "!served.isClosed && served.of.tenure === ticket.tenure",
+        in: "LogInbox.sent",
+        from: "!served.isClosed && served.of.tenure === batch.ticket.tenure",
         to: "!served.isClosed",
       },
       {
@@ -314,7 +314,7 @@ const ledger = { lastEntry: -1 as EntryId, ...read } as ClosedLedger;`,
     patches: [
       {
         in: "LogWriter.#roll",
-        from: `if (this.#served?.isSentAnswered === false) return { kind: "releasing", segment: full };`,
+        from: `if ((await this.#inbox?.drain()) === false) return { kind: "releasing", segment: full };`,
         to: "",
       },
       {

@@ -101,7 +101,10 @@ export class ActiveSegment {
     return this.#sequencer.next.entry;
   }
 
-  /** Sends the appends, which together fit one entry, or puts them in line to be refused. Those that were sent. */
+  /**
+   * Sends the appends, which together fit one entry, or puts them in line to be refused. Those that were
+   * sent.
+   */
   offer(appends: readonly PendingAppend[]): readonly PendingAppend[] {
     assert(this.#failure === undefined, "ASG2: nothing is sent after a failure");
     const placed = this.#sequencer.place(appends);

@@ -16,19 +16,13 @@
  *     it does not know the tail.
  * LW5 Nothing is sent without the writer lease: it is acquired before a segment is opened or resumed, kept on
  *     use, and released only after the segment was left (rules 17 to 19).
- * LW6 A posted append is sent only in its ticket's tenure, to a ledger whose listing is known (rule 37). A
- *     tenure that served ends after a failure: another one lists the next ledger.
  */
-import { assert, present, unreachable } from "../../assert.ts";
-import { Age, type Deadline } from "../../deadline.ts";
+import { unreachable } from "../../assert.ts";
+import type { Deadline } from "../../deadline.ts";
 import { FencelineError } from "../../errors.ts";
-import type { BookieId, EntryId } from "../../ids.ts";
+import type { BookieId } from "../../ids.ts";
 import { limits } from "../../limits.ts";
 import { backoff, pause, Signal } from "../../waiting.ts";
-import { answerFor, NOT_SERVED } from "../inbox/answer-tickets.ts";
-import { ServedTickets } from "../inbox/served-tickets.ts";
-import { inboxLimits } from "../inbox-limits.ts";
-import type { InboxRequest, Ticket } from "../inbox-store.ts";
 import { WriterLease } from "../lease/writer-lease.ts";
 import { type AppendAnswer, failed, type LogPorts } from "../log-ports.ts";
 import type { LogRef } from "../log-ref.ts";
@@ -46,9 +40,10 @@ import type { AppendRequest } from "../operations.ts";
 import { ActiveSegment, decideAppends } from "./active-segment.ts";
 import { batchSender, checkAppend } from "./append-checks.ts";
 import { withoutEffect } from "./append-errors.ts";
-import { AppendQueue, appendDeadline, controlAppend, PendingAppend } from "./pending-appends.ts";
+import { LogInbox } from "./log-inbox.ts";
+import { AppendQueue, controlAppend, PendingAppend } from "./pending-appends.ts";
 import type { RefusedAppend } from "./place-appends.ts";
-import { PostedAppends } from "./posted-appends.ts";
+import { type PostedAppends, postedAppends } from "./posted-appends.ts";
 import { judgeRefusal, SealedRefusals } from "./refusals.ts";
 
 /** `avoid`: bookies that failed the last segment. */
@@ -82,10 +77,8 @@ export class LogWriter {
   #state: WriterState = { kind: "cold", avoid: new Set() };
   /** Appends that another process of the region is to write (rule 36). */
   readonly #posted: PostedAppends | undefined;
-  /** Whether this process is to serve the log's inbox. */
-  #serves = false;
-  /** The posted appends of the present tenure, once its ledger is listed (LW6). */
-  #served: ServedTickets | undefined;
+  /** Once this process is to serve it. */
+  #inbox: LogInbox | undefined;
 
   constructor(
     private readonly ports: LogPorts,
@@ -94,13 +87,10 @@ export class LogWriter {
     this.#queue = new AppendQueue(log.name);
     this.#lease = new WriterLease(ports, log);
     this.#sealed = new SealedRefusals(ports, log);
-    const { leases, inbox } = ports;
-    if (leases !== undefined && inbox !== undefined) {
-      this.#posted = new PostedAppends({ ...ports, leases, inbox }, log, (append) => {
-        this.#queue.restart([append]);
-        this.#changed.wake();
-      });
-    }
+    this.#posted = postedAppends(ports, log, (append) => {
+      this.#queue.restart([append]);
+      this.#changed.wake();
+    });
     void this.#run();
   }
 
@@ -121,11 +111,8 @@ export class LogWriter {
   /** `permit`: the owner that the log may be taken over from. Throws if the request is not valid. */
   async append(request: AppendRequest, deadline: Deadline, permit?: TakeoverPermit): Promise<AppendAnswer> {
     const bytes = checkAppend(request, this.ports.clock.nowMs());
-    const sender = batchSender(this.ports, request);
-    const { clock } = this.ports;
-    return await this.#accept(
-      new PendingAppend(clock, this.log.name, deadline, { ...request, bytes, sender, permit }),
-    );
+    const batch = { ...request, bytes, sender: batchSender(this.ports, request), permit };
+    return await this.#accept(new PendingAppend(this.ports.clock, this.log.name, deadline, batch));
   }
 
   /** Appends a control entry to its segment (rule 14). False: it has none, or another's by now. */
@@ -164,60 +151,11 @@ export class LogWriter {
     return await leaving;
   }
 
-  /**
-   * Takes the lease, opens a segment and lists it, and keeps to that until `stopServing`, or until another
-   * process serves, or this one cannot write the log.
-   */
-  startServing(): void {
-    this.#serves = this.#posted !== undefined;
-    this.#changed.wake();
-  }
-
-  get isServing(): boolean {
-    return this.#serves;
-  }
-
-  /** Ends the tenure: what was taken is answered first (38). */
-  async stopServing(): Promise<void> {
-    this.#serves = false;
-    this.#served?.close();
-    await this.release();
-  }
-
-  /** Takes requests from the inbox. Their number; undefined while this process does not serve. */
-  async takePosted(): Promise<number | undefined> {
-    const served = this.#served;
-    if (served === undefined || served.isClosed) return undefined;
-    if (this.#lease.isDue) this.#changed.wake();
-    const requests = await served.take();
-    for (const request of requests) this.#takePosted(served, request);
-    return requests.length;
-  }
-
-  #takePosted(served: ServedTickets, { ticket, append }: InboxRequest): void {
-    const { clock } = this.ports;
-    const { name } = this.log;
-    if (served.isClosed) {
-      served.answer(ticket, NOT_SERVED);
-      return;
-    }
-    const request = { log: name, ...append };
-    try {
-      const bytes = append.records.length === 0 ? 0 : checkAppend(request, clock.nowMs());
-      const sender = batchSender(this.ports, request);
-      const posted = new PendingAppend(clock, name, appendDeadline(clock, name), {
-        ...append,
-        bytes,
-        sender,
-        ticket,
-      });
-      void this.#accept(posted).then((answer) => {
-        const said = answerFor(answer);
-        if (said !== undefined) served.answer(ticket, said);
-      });
-    } catch (error) {
-      served.answer(ticket, answerFor(failed(error)) ?? NOT_SERVED);
-    }
+  /** What other processes of the region post to this one. */
+  get inbox(): LogInbox {
+    const parts = { lease: this.#lease, queue: this.#queue, changed: this.#changed };
+    this.#inbox ??= new LogInbox(this.ports, this.log, parts, (append) => this.#accept(append));
+    return this.#inbox;
   }
 
   #accept(append: PendingAppend): Promise<AppendAnswer> {
@@ -226,6 +164,15 @@ export class LogWriter {
     if (this.#state.kind === "writing" && this.#changed.isAwaited) this.#send(this.#state.segment);
     this.#changed.wake();
     return append.outcome;
+  }
+
+  get #serves(): boolean {
+    return this.#inbox?.isWanted === true;
+  }
+
+  /** Not recorded: in line again, if it may be sent again here. The most restarts among them. */
+  #restart(appends: readonly PendingAppend[]): number {
+    return this.#inbox?.restart(appends) ?? this.#queue.restart(appends);
   }
 
   get #segment(): ActiveSegment | undefined {
@@ -247,8 +194,10 @@ export class LogWriter {
   #giveUp(error: unknown): void {
     for (const append of [...(this.#segment?.inFlight ?? []), ...this.#queue.waiting()]) append.fail(error);
     this.#queue.dropAnswered();
-    const isOwing = this.#served !== undefined; // this tenure lists no other ledger then (37b)
-    this.#state = isOwing ? { kind: "releasing", segment: undefined } : { kind: "cold", avoid: new Set() };
+    // A tenure that owes lists no other ledger (37b).
+    this.#state = this.#inbox?.isListed
+      ? { kind: "releasing", segment: undefined }
+      : { kind: "cold", avoid: new Set() };
     this.#released.wake();
   }
 
@@ -265,7 +214,8 @@ export class LogWriter {
       case "writing":
         return await this.#write(state);
       case "listing":
-        return await this.#list(state.segment);
+        await this.inbox.list(state.segment);
+        return { kind: "writing", segment: state.segment };
       case "keeping":
         return await this.#keep(state.segment);
       case "deciding":
@@ -288,7 +238,7 @@ export class LogWriter {
     this.#send(segment);
     if (segment.failure !== undefined) return { kind: "deciding", segment };
     if (this.#released.isAwaited) return { kind: "releasing", segment };
-    if (this.#serves && this.#served === undefined) return { kind: "listing", segment };
+    if (this.#serves && this.#inbox?.isListed !== true) return { kind: "listing", segment };
     if (this.#queue.isEmpty && !this.#serves) return this.#waiting(state);
     if (this.#lease.isDue) return { kind: "keeping", segment };
     if (segment.isFull) return { kind: "opening", avoid: new Set(), full: segment };
@@ -304,58 +254,17 @@ export class LogWriter {
       !this.#lease.isDue &&
       !segment.isFull &&
       segment.hasRoom(this.#queue.isGroupWhole) &&
-      this.#served?.mayAdd(segment.nextEntry) !== false
+      this.#inbox?.mayAdd(segment.nextEntry) !== false
     ) {
       const entry = segment.nextEntry;
-      for (const { batch } of segment.offer(this.#queue.takeGroup())) {
-        if (batch.ticket !== undefined) this.#noteSent(batch.ticket, segment, entry);
-      }
+      const sent = segment.offer(this.#queue.takeGroup());
+      this.#inbox?.sent(sent, segment, entry);
     }
     this.#judgeRefused(segment);
   }
 
-  #noteSent(ticket: Ticket, { opened }: ActiveSegment, entry: EntryId): void {
-    const served = present(this.#served, "LW6: a ticket is sent in its own tenure");
-    assert(!served.isClosed && served.of.tenure === ticket.tenure, "LW6: a ticket is sent in its own tenure");
-    assert(served.of.ledgerId === opened.item.ledgerId, "LW6: a ticket is sent to a ledger that is listed");
-    served.sent(ticket, entry);
-  }
-
-  /** LW6 */
-  async #list(segment: ActiveSegment): Promise<WriterState> {
-    const of = await this.#lease.list(segment.opened.ledger.item.ledgerId);
-    if (of === undefined) {
-      this.#serves = false;
-      this.#closeInbox();
-    } else if (this.#served !== undefined) this.#served.moveTo(of);
-    else if (this.ports.inbox !== undefined) {
-      const { clock, inbox } = this.ports;
-      this.#served = new ServedTickets({ clock, inbox }, this.log.incarnation, of, this.#changed);
-    }
-    return { kind: "writing", segment };
-  }
-
-  /** Answers posted appends that wait: they are not sent in this tenure, and in no other (LW6). */
-  #closeInbox(): void {
-    if (this.#served === undefined) return;
-    this.#served.close();
-    for (const append of this.#queue.waiting()) this.#notServed(append);
-    this.#queue.dropAnswered();
-  }
-
-  #notServed(append: PendingAppend): void {
-    if (append.batch.ticket !== undefined) append.fail(leaseLost(this.log.name));
-  }
-
-  /** In line again, but for posted appends: what was taken in one tenure is not carried into another. */
-  #restart(appends: readonly PendingAppend[]): number {
-    for (const append of appends) this.#notServed(append);
-    return this.#queue.restart(appends);
-  }
-
   async #keep(segment: ActiveSegment): Promise<WriterState> {
-    const kept = await this.#lease.keep([...segment.writer.suspects], this.#served);
-    if (this.#served?.isClosed === true) this.#closeInbox();
+    const kept = await (this.#inbox?.keepLease(segment) ?? this.#lease.keep([...segment.writer.suspects]));
     if (kept === "wanted") void this.#released.wait();
     if (kept === "lost") segment.supersede(leaseLost(this.log.name));
     return { kind: "writing", segment };
@@ -399,7 +308,7 @@ export class LogWriter {
       }
       await backoff(this.ports, attempt);
     }
-    this.#serves = false; // this process cannot write the log, or another one serves
+    this.#inbox?.giveUp(); // this process cannot write the log, or another one serves
     this.#queue.dropAnswered(); // what came later is tried again
     return { kind: "cold", avoid };
   }
@@ -407,8 +316,7 @@ export class LogWriter {
   async #roll(full: ActiveSegment): Promise<WriterState> {
     await this.#answered(full);
     if (full.failure !== undefined) return { kind: "deciding", segment: full };
-    await this.#drain(); // 37b
-    if (this.#served?.isSentAnswered === false) return { kind: "releasing", segment: full };
+    if ((await this.#inbox?.drain()) === false) return { kind: "releasing", segment: full };
     const avoid = full.writer.suspects;
     const last = { ...full.opened, producers: full.producers };
     const roll = (request: OpenRequest) => rollSegment(this.ports, this.log, last, full.writer, request);
@@ -439,32 +347,23 @@ export class LogWriter {
     return { kind: this.#serves ? "listing" : "writing", segment };
   }
 
-  /** Resolves once every answer is put, or is left for others to decide. */
-  async #drain(): Promise<void> {
-    const since = new Age(this.ports.clock);
-    while (this.#served?.isAnswered === false && since.isWithin(inboxLimits.lastAnswersMs)) {
-      await pause(this.ports.clock, inboxLimits.drainPauseMs);
-    }
-  }
-
   /** Finds out what became of everything in flight (LW2), then goes on without the segment. */
   async #decide(segment: ActiveSegment): Promise<WriterState> {
-    this.#closeInbox();
+    this.#inbox?.close();
     await this.#answered(segment);
     const restarts = this.#restart(await decideAppends(this.ports, this.log, segment));
     if (restarts > 0) await backoff(this.ports, restarts);
-    if (this.#served !== undefined) return { kind: "releasing", segment: undefined, failed: segment };
+    if (this.#inbox?.isListed) return { kind: "releasing", segment: undefined, failed: segment };
     return { kind: "cold", avoid: segment.writer.suspects };
   }
 
   async #release({ segment, failed: before }: WriterState & { kind: "releasing" }): Promise<WriterState> {
-    this.#closeInbox();
+    this.#inbox?.close();
     if (segment !== undefined) await this.#answered(segment);
     if (segment?.failure !== undefined) return { kind: "deciding", segment };
-    await this.#drain();
+    await this.#inbox?.drain();
     const suspects = (segment ?? before)?.writer.suspects;
-    await this.#lease.release(segment?.leave(), suspects, this.#served);
-    this.#served = undefined;
+    await (this.#inbox ?? this.#lease).release(segment?.leave(), suspects);
     this.#released.wake();
     // Processes that wait for the lease look for it meanwhile.
     if (!this.#queue.isEmpty) await pause(this.ports.clock, limits.leaseYieldMs);

@@ -87,7 +87,9 @@ export class PendingAppend {
     if (this.deadline.isOver) this.#outOfTime();
   }
 
-  /** A posted append that was sent waits for its verdict, however long: its poster has a deadline of its own. */
+  /**
+   * A posted append that was sent waits for its verdict, however long: its poster has a deadline of its own.
+   */
   #outOfTime(): void {
     if (this.batch.ticket !== undefined && this.#doubt !== undefined) return;
     this.fail(this.#doubt?.() ?? outOfTime(this.logName, this.deadline.timeoutMs));
@@ -199,7 +201,9 @@ export class AppendQueue {
     return [...this.#waiting];
   }
 
-  /** Takes those that are not answered, all at once: they go another way than to a segment of this process. */
+  /**
+   * Takes those that are not answered, all at once: they go another way than to a segment of this process.
+   */
   takeAll(): readonly PendingAppend[] {
     const all = this.#waiting.filter((append) => !append.isAnswered);
     this.#replace([]);

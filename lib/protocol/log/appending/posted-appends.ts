@@ -14,7 +14,7 @@ import type { DecidePorts } from "../inbox/decide-owed.ts";
 import { newPost, postAppend } from "../inbox/post-append.ts";
 import { type TicketOutcome, waitForAnswer } from "../inbox/wait-for-answer.ts";
 import type { InboxAnswer, PostedAppend } from "../inbox-store.ts";
-import { isServed, readLease } from "../lease/lease-steps.ts";
+import { isExpired, isServed, readLease } from "../lease/lease-steps.ts";
 import { type AppendAnswer, failed, type LogPorts } from "../log-ports.ts";
 import type { LogRef } from "../log-ref.ts";
 import { notOwner } from "../opening/not-the-writer.ts";
@@ -100,20 +100,34 @@ function given(answer: InboxAnswer): AppendAnswer | "free" {
   }
 }
 
+/** Undefined: this process has nobody to post to. `free`: as `PostedAppends` says. */
+export function postedAppends(
+  ports: LogPorts,
+  log: LogRef,
+  free: (append: PendingAppend) => void,
+): PostedAppends | undefined {
+  const { leases, inbox } = ports;
+  if (leases === undefined || inbox === undefined) return undefined;
+  return new PostedAppends({ ...ports, leases, inbox }, log, free);
+}
+
 /**
  * Settles the tail through the process that serves the log: posts a request without records, and waits for it
  * (42). False: none serves, as far as its lease goes, or it did not record it.
  */
 export async function settleByPost(ports: LogPorts, log: LogRef): Promise<boolean> {
-  const { leases, inbox, clock, random } = ports;
-  if (leases === undefined || inbox === undefined) return false;
-  const since = new Age(clock);
-  const reading = readLease({ leases: leases.store, clock, random }, log.incarnation);
-  const found = await reading.catch(() => undefined);
-  if (found === undefined || !isServed(found.lease) || found.lease.expiresAtMs <= clock.nowMs()) return false;
+  const { leases, clock, random } = ports;
   const control = controlAppend(clock, log);
-  const posts = new PostedAppends({ ...ports, leases, inbox }, log, () => control.fail(notOwner(log.name)));
-  await posts.post(control, found, since);
+  const posts = postedAppends(ports, log, () => control.fail(notOwner(log.name)));
+  const since = new Age(clock);
+  const store = posts === undefined ? undefined : leases?.store;
+  const found =
+    store && (await readLease({ leases: store, clock, random }, log.incarnation).catch(() => undefined));
+  if (found === undefined || !isServed(found.lease) || isExpired(clock, found.lease)) {
+    control.fail(notOwner(log.name));
+    return false;
+  }
+  await posts?.post(control, found, since);
   return (await control.outcome).kind === "acknowledged";
 }
 

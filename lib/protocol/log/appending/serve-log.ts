@@ -26,24 +26,25 @@ export async function serveLog(
   const life = new Age(clock);
   let busy = new Age(clock);
   let end: ServiceEnd | undefined;
-  writer.startServing();
+  writer.inbox.isWanted = true;
   while (end === undefined) {
     const taken = await take(writer);
     if (taken > 0) busy = new Age(clock);
     const isIdle = busy.isOlder(inboxLimits.idleQueryAfterMs);
     if (taken === 0) await pause(clock, isIdle ? inboxLimits.idleQueryPauseMs : inboxLimits.queryPauseMs);
-    if (!writer.isServing) end = "elsewhere";
+    if (!writer.inbox.isWanted) end = "elsewhere";
     else if (life.isOlder(lifeMs)) end = "over";
     else if (busy.isOlder(idleMs)) end = "idle";
   }
-  await writer.stopServing();
+  writer.inbox.isWanted = false;
+  await writer.release();
   return end;
 }
 
 /** The store's silence is no end: the next query may get through. */
 async function take(writer: LogWriter): Promise<number> {
   try {
-    return (await writer.takePosted()) ?? 0;
+    return (await writer.inbox.take()) ?? 0;
   } catch (error) {
     if (error instanceof FencelineError) return 0;
     throw error;

@@ -3,10 +3,13 @@
  * once, each step twice. Opens no segment and needs no ownership; the ledger is the one that the lease item
  * names, whether or not it is the log's last (U13, U14).
  *
- * DO1 The ledger is CLOSED, persisted, before its entries are read: an open one may still take a ticket (U22).
+ * DO1 The ledger is CLOSED, persisted, before its entries are read: an open one may yet take a ticket (U22).
  * DO2 The last `answerWindow` entries are read, whatever they hold: no ticket without an answer is before
  *     them (37c, U03, U04). Only entries of that very tenure count.
  * DO3 Every answer is put, its reply received, before the ledger leaves the list (U21).
+ * DO5 The present tenure's ledger is left to it, expired or not: it may be serving.
+ * DO6 What is dropped by age was kept by its tenure a keeping time ago: any post to that tenure is older than
+ *     the age at which an absent answer proves something (39 iii, 41).
  * DO4 A ledger that is DELETED or gone stays on the list for the keeping time: what it held is unknown (U07).
  */
 import { insufficientRegions } from "../../errors.ts";
@@ -19,7 +22,7 @@ import { type ClosedLedger, fragmentAt } from "../../ledger-metadata.ts";
 import { writeSet } from "../../replication.ts";
 import { inboxLimits } from "../inbox-limits.ts";
 import type { AnsweredTicket, InboxStore } from "../inbox-store.ts";
-import { dropOwed } from "../lease/lease-steps.ts";
+import { dropOwed, readLease } from "../lease/lease-steps.ts";
 import type { RegionLeases } from "../log-ports.ts";
 import type { LogRef } from "../log-ref.ts";
 import { batchPositions } from "../producers/producer-table.ts";
@@ -51,6 +54,21 @@ export async function decideOwed(
   const leases = { leases: ports.leases.store, clock: ports.clock, random: ports.random };
   await dropOwed(leases, log.incarnation, owed);
   return "decided";
+}
+
+/**
+ * Decides or drops what the log's item owes for tenures that are over (40, 41). Throws what stores throw; the
+ * next one goes on.
+ */
+export async function keepOwed(ports: DecidePorts, log: LogRef): Promise<void> {
+  const leases = { leases: ports.leases.store, clock: ports.clock, random: ports.random };
+  const lease = (await readLease(leases, log.incarnation))?.lease;
+  for (const owed of lease?.owed ?? []) {
+    if (owed.tenure === lease?.tenure) continue; // DO5
+    const decided = await decideOwed(ports, log, owed);
+    const isOld = ports.clock.nowMs() - owed.keptAtMs > inboxLimits.keepMs;
+    if (decided === "gone" && isOld) await dropOwed(leases, log.incarnation, owed); // DO6
+  }
 }
 
 async function ticketsIn(

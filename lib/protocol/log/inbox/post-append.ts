@@ -39,8 +39,8 @@ export function newPost({ random }: PostPorts, { lease, version }: VersionedLeas
 }
 
 /**
- * Puts the request, again and again until there is a reply or `isOver` (PO2). "refused": every try was refused
- * for too much to do, so nothing was posted, nor ever will be. Never throws what the store throws.
+ * Puts the request, again and again until there is a reply or `isOver` (PO2). "refused": every try met too
+ * much to do, so nothing was posted, nor ever will be. Never throws what the store throws.
  */
 export async function postAppend(
   { inbox, clock }: PostPorts,

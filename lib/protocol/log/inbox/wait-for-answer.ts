@@ -34,7 +34,7 @@ export type TicketOutcome =
   | { readonly kind: "over" };
 
 /** What the lease item says of a ticket (39 i). */
-export type LeaseVerdict =
+type LeaseVerdict =
   | { readonly kind: "unknown"; readonly reason: string }
   /** Its tenure holds the lease, as far as the item says, and may serve it. */
   | { readonly kind: "serving" }
@@ -43,7 +43,7 @@ export type LeaseVerdict =
   /** Its tenure owes nothing. */
   | { readonly kind: "settled" };
 
-export function judgeTicket(ticket: Ticket, lease: Lease | undefined): LeaseVerdict {
+function judgeTicket(ticket: Ticket, lease: Lease | undefined): LeaseVerdict {
   if (lease === undefined) return { kind: "unknown", reason: "the lease item is gone" };
   if (lease.birth !== ticket.birth) return { kind: "unknown", reason: "the lease item was made anew" };
   const owed = lease.owed.find(({ tenure }) => tenure === ticket.tenure);

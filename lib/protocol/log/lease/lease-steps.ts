@@ -71,6 +71,9 @@ export function isServed({ birth, tenure, owed }: Lease): boolean {
   return birth !== undefined && owed.some((ledger) => ledger.tenure === tenure);
 }
 
+/** By this process's clock, which may be wrong. */
+export const isExpired = (clock: Clock, { expiresAtMs }: Lease): boolean => expiresAtMs <= clock.nowMs();
+
 /** Waits for the lease and takes it. Never throws. */
 export async function acquireLease(
   ports: LeasePorts,
@@ -159,7 +162,7 @@ export async function renewContested(ports: LeasePorts, held: HeldLease, region:
   });
 }
 
-/** Lists a ledger of one's own tenure, to which tickets may be sent once this is "kept" (37a). Never throws. */
+/** Lists a ledger of one's own tenure: tickets may be sent to it once this is "kept" (37a). Never throws. */
 export async function listOwed(ports: LeasePorts, held: HeldLease, ledgerId: LedgerId): Promise<Renewal> {
   const owed = { tenure: held.lease.tenure, ledgerId, keptAtMs: ports.clock.nowMs() };
   return await overwrite(ports, held, (lease) => {

@@ -183,7 +183,7 @@ export class WriterLease {
     return kept;
   }
 
-  /** Whether the item, as this process last wrote or read it, names the tickets' tenure and their ledger (37a). */
+  /** Whether the item, as this process last saw it, names the tickets' tenure and their ledger (37a). */
   #lists({ of }: TenureTickets): boolean {
     const { birth, owed = [] } = this.#held?.lease ?? {};
     const isIt = ({ tenure, ledgerId }: OwedLedger) => tenure === of.tenure && ledgerId === of.ledgerId;
@@ -191,7 +191,7 @@ export class WriterLease {
   }
 
   /**
-   * Lists the ledger in the lease item, in place of the tenure's former one, so that tickets may be sent to it
+   * Lists the ledger in the lease item, in place of the tenure's former one: tickets may be sent to it then
    * (37a, 37b). Undefined: that is not known to have happened.
    */
   async list(ledgerId: LedgerId): Promise<TicketsOf | undefined> {

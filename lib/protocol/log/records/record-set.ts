@@ -23,8 +23,8 @@
  * and where the state of all senders can be read. In their order:
  *
  *      flag 1, batches      u16 count; for each: u16 records, u8 what it has (1 a sender, 2 a ticket), then
- *                           the sender: id (u8 length, ASCII), u64 epoch, u64 seq, u32 content, u64 arrival in
- *                           ms; and the ticket: birth, id (as texts), u64 revision, u64 segment number
+ *                           the sender: id (u8 length, ASCII), u64 epoch, u64 seq, u32 content, u64 arrival
+ *                           in ms; and the ticket: birth, id (as texts), u64 revision, u64 segment number
  *      flag 2, producers    u64 the entry of this ledger with the last snapshot before or in this entry
  *      flag 4, snapshot     u32 length and bytes: the senders as they were before this entry
  *
@@ -59,7 +59,7 @@ export interface BatchSender extends Sender {
  * The ticket of a batch that was posted (rule 37a), and the segment that the entry belongs to, so that an
  * answer can be made of the entry alone. Its tenure is the entry's.
  */
-export interface BatchTicket {
+interface BatchTicket {
   readonly birth: LeaseBirth;
   readonly id: TicketId;
   readonly revision: number;
