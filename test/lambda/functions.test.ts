@@ -68,6 +68,19 @@ describe("health", { timeout: 60_000 }, () => {
     });
   });
 
+  it("is 503, with the reason, while operators drain so much that a ledger has no place", async () => {
+    const found = regions.worlds.get(`read ${EAST}`) as RegionWorld;
+    const regionStates = new Map([[region(WEST), "draining" as const]]);
+    const states = () => ({ bookies: new Map(), regions: regionStates });
+    const world = { ...found, ports: { ...found.ports, topology: { ...found.ports.topology, states } } };
+    expect(await regionHealth(world)).toMatchObject({
+      status: "unavailable",
+      survivableRegionLosses: 0,
+      detail: expect.stringContaining("have no place"),
+      regions: [up, seen("up")],
+    });
+  });
+
   it("is 503, with the reason, while bookies answer and the writers do not", async () => {
     expect(await regions.ask(EAST, "GET", "/v1/health")).toMatchObject({
       status: 200,
