@@ -21,6 +21,8 @@ export async function regionHealth(world: RegionWorld): Promise<Health> {
     silentBookies(world),
     metadataVotes(world),
     writersFault(world),
+    // A process that has just started, or stood still, knows nothing of what operators drained.
+    ports.topology.whenCurrent?.(),
   ]);
   const placeable = placeableNow({
     home: region,

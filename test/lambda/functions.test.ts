@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { regionHealth } from "../../lib/lambda/region-health.ts";
 import type { RegionWorld } from "../../lib/lambda/region-world.ts";
-import { region } from "../../lib/protocol/ids.ts";
+import { type Region, region } from "../../lib/protocol/ids.ts";
 import { readRegistry } from "../../lib/protocol/placement/registry.ts";
 import type { MetadataStore } from "../../lib/protocol/ports.ts";
 import { REGIONS, Regions, type WatchedLeases } from "./regions-in-memory.ts";
@@ -70,9 +70,14 @@ describe("health", { timeout: 60_000 }, () => {
 
   it("is 503, with the reason, while operators drain so much that a ledger has no place", async () => {
     const found = regions.worlds.get(`read ${EAST}`) as RegionWorld;
-    const regionStates = new Map([[region(WEST), "draining" as const]]);
+    // A process that has just started knows it when it has read the registry.
+    const regionStates = new Map<Region, "draining">();
     const states = () => ({ bookies: new Map(), regions: regionStates });
-    const world = { ...found, ports: { ...found.ports, topology: { ...found.ports.topology, states } } };
+    const whenCurrent = async () => {
+      regionStates.set(region(WEST), "draining");
+    };
+    const topology = { ...found.ports.topology, states, whenCurrent };
+    const world = { ...found, ports: { ...found.ports, topology } };
     expect(await regionHealth(world)).toMatchObject({
       status: "unavailable",
       survivableRegionLosses: 0,

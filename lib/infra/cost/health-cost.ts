@@ -7,6 +7,8 @@ interface HealthRequests {
   readonly slotGets: number;
   /** Not consistent ones, at half the price. */
   readonly metadataReads: number;
+  /** The same, of regions and of bookies, by a process that has not read them in the last seconds. */
+  readonly registryReads: number;
   readonly appendCalls: number;
   readonly leaseReads: number;
 }
@@ -18,6 +20,7 @@ export function healthRequests(bookies: number, replicas: number): HealthRequest
     // Of a slot that is empty.
     slotGets: bookies,
     metadataReads: replicas,
+    registryReads: 2,
     // Whether this region's writers could own a log.
     appendCalls: 1,
     leaseReads: 1,
@@ -36,6 +39,7 @@ interface HealthCase {
 /** In US dollars for a million. */
 export function healthCost(one: HealthCase): readonly CostLine[] {
   const requests = healthRequests(one.bookies, one.replicas);
+  const staleReads = requests.metadataReads + requests.registryReads;
   const asking = prices.lambdaRequest + functionTime(one.askMs, APPEND_GB);
   return [
     { what: "REST API, 1 request", dollars: one.withGateway ? prices.restApiRequest : 0 },
@@ -49,8 +53,8 @@ export function healthCost(one: HealthCase): readonly CostLine[] {
     },
     { what: `S3, ${requests.slotGets} GET`, dollars: requests.slotGets * prices.s3Get },
     {
-      what: `tables, ${requests.metadataReads + requests.leaseReads} reads`,
-      dollars: (requests.metadataReads / 2 + requests.leaseReads) * prices.tableRead,
+      what: `tables, ${staleReads + requests.leaseReads} reads`,
+      dollars: (staleReads / 2 + requests.leaseReads) * prices.tableRead,
     },
   ];
 }
