@@ -1,5 +1,5 @@
 /**
- * What a million appends cost with each preset, request by request.
+ * What a million appends cost with each preset, and what asking for health does, request by request.
  *
  *     npm run cost
  *     npm run cost -- --bytes 100000 --no-gateway
@@ -15,6 +15,7 @@ import {
   storageCost,
   totalOf,
 } from "../lib/infra/cost/append-cost.ts";
+import { healthCost, monthOfHealth } from "../lib/infra/cost/health-cost.ts";
 import { prices } from "../lib/infra/cost/prices.ts";
 import { storageClassRefusal } from "../lib/infra/topology/storage-class.ts";
 
@@ -22,6 +23,10 @@ import { storageClassRefusal } from "../lib/infra/topology/storage-class.ts";
 const remote = { standard: 2, economy: 1, resilient: 4 } as const;
 const APPEND_MS = 100;
 const BOOKIE_MS = 80;
+/** The repository's own topology: two bookies in each of three regions, which hold the metadata too. */
+const HEALTH = { bookies: 6, replicas: 3 };
+/** How often a load balancer or a monitor asks by default. */
+const HEALTH_EVERY_S = 30;
 
 const USAGE = `
 npm run cost -- [--bytes N] [--append-ms N] [--bookie-ms N] [--no-gateway] [--storage-class CLASS]
@@ -66,6 +71,14 @@ function main(): void {
     print("  kept for the first month, besides:");
     print(wordsOf(storageCost(one)));
   }
+  const asked = healthCost({ ...HEALTH, withGateway: !values["no-gateway"], askMs: appendMs, bookieMs });
+  const { bookies, replicas } = HEALTH;
+  print(
+    `\na million GET /v1/health, ${bookies} bookies and ${replicas} replicas: ${totalOf(asked).toFixed(2)}`,
+  );
+  for (const line of asked) print(wordsOf(line));
+  const month = monthOfHealth(totalOf(asked), HEALTH_EVERY_S).toFixed(2);
+  print(`  one that asks a region every ${HEALTH_EVERY_S} s: ${month} a month`);
 }
 
 function wordsOf({ what, dollars }: CostLine): string {

@@ -30,6 +30,9 @@ export type BookieAccess = (typeof bookieAccesses)[number];
 /** Attribute names of the tables' keys; all are strings. The lease table has a partition key alone. */
 export const tableKeys = { partition: "pk", sort: "sk" } as const;
 
+/** Of the inbox table: when a row may go, in seconds. */
+export const inboxExpiry = "expires";
+
 /** How API Gateway takes a function's answers: whole, or as they come. */
 export const responseTransfers = ["buffered", "stream"] as const;
 export type ResponseTransfer = (typeof responseTransfers)[number];
@@ -90,9 +93,13 @@ export interface RegionSettings extends CommonSettings {
   readonly metadata: MetadataEntry;
   /** The lease table of the function's own region. */
   readonly leaseTable: string;
+  /** The inbox table of the function's own region. */
+  readonly inboxTable: string;
   readonly defaultReplication: ReplicationEntry;
   /** Of the `read` function's answers; those of the others are small. */
   readonly reads: ResponseTransfer;
+  /** Origins whose pages are served; the gateway answers their preflights. */
+  readonly allowedOrigins: readonly string[];
 }
 
 /** Of a bookie function. */
@@ -115,8 +122,10 @@ const names = {
   bookies: "FENCELINE_BOOKIES",
   metadata: "FENCELINE_METADATA",
   leaseTable: "FENCELINE_LEASE_TABLE",
+  inboxTable: "FENCELINE_INBOX_TABLE",
   defaultReplication: "FENCELINE_DEFAULT_REPLICATION",
   reads: "FENCELINE_READS",
+  allowedOrigins: "FENCELINE_ALLOWED_ORIGINS",
   bookieId: "FENCELINE_BOOKIE_ID",
   bucket: "FENCELINE_BUCKET",
   access: "FENCELINE_ACCESS",
@@ -132,8 +141,13 @@ export function regionVariables(settings: RegionSettings): Variables {
     ),
     [names.metadata]: JSON.stringify(settings.metadata),
     [names.leaseTable]: settings.leaseTable,
+    [names.inboxTable]: settings.inboxTable,
     [names.defaultReplication]: JSON.stringify(settings.defaultReplication),
     [names.reads]: settings.reads,
+    // Absent if there are none, as in most deployments: all variables together have 4 KB.
+    ...(settings.allowedOrigins.length === 0
+      ? {}
+      : { [names.allowedOrigins]: settings.allowedOrigins.join(" ") }),
   });
 }
 
@@ -160,8 +174,10 @@ export function readRegionSettings(given: GivenVariables): RegionSettings {
     }),
     metadata: readMetadata(given),
     leaseTable: text(given, names.leaseTable),
+    inboxTable: text(given, names.inboxTable),
     defaultReplication: readReplication(given),
     reads: oneOf(given, names.reads, responseTransfers),
+    allowedOrigins: given[names.allowedOrigins]?.split(" ") ?? [],
   };
 }
 

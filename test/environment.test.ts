@@ -21,8 +21,10 @@ const settings: RegionSettings = {
   bookies: [{ id: "eu-west-1.b1~q7", region: "eu-west-1", rack: "euw1-az1", functionName: "glog-bookie-b1" }],
   metadata: { table: "glog-metadata", mode: "home", homeRegion: "eu-west-1", replicas: ["eu-west-1"] },
   leaseTable: "glog-leases",
+  inboxTable: "glog-inbox",
   defaultReplication: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },
   reads: "buffered",
+  allowedOrigins: [],
 };
 const bookie: BookieSettings = {
   deployment: "glog",
@@ -37,7 +39,8 @@ describe("the environment of the functions", () => {
   it("EV1: what is written is what is read", () => {
     expect(readRegionSettings(regionVariables(settings))).toEqual(settings);
     const strong = { table: "m", mode: "strong", replicas: ["a", "b"], witnessRegion: "c" } as const;
-    const other = { ...settings, metadata: strong };
+    const allowedOrigins = ["https://app.example", "http://localhost:5173"];
+    const other = { ...settings, metadata: strong, allowedOrigins };
     expect(readRegionSettings(regionVariables(other))).toEqual(other);
     expect(readBookieSettings(bookieVariables(bookie))).toEqual(bookie);
   });

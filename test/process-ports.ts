@@ -12,8 +12,8 @@ import {
   type RegionFields,
 } from "../lib/protocol/compose-region.ts";
 import type { LogPorts } from "../lib/protocol/log/log-ports.ts";
-import type { BookieAddress } from "../lib/protocol/place.ts";
 import type { Topology } from "../lib/protocol/ports.ts";
+import type { BookieAddress } from "../lib/protocol/replication.ts";
 
 type Given = "clock" | "random" | "metadata" | "bookies" | "region";
 

@@ -29,6 +29,9 @@ const testOnly: TestOnly = {
   "lib/adapters/memory/memory-entry-store.ts": "storage of stories and contracts",
   "lib/adapters/memory/memory-metadata-store.ts": "metadata of stories and contracts",
   "lib/adapters/memory/memory-lease-store.ts": "leases of contracts",
+  "lib/adapters/memory/memory-inbox-store.ts": "an inbox of stories and contracts",
+  "lib/adapters/level/level-inbox-store.ts": "the laptop's inbox, which nothing posts to yet",
+  "lib/adapters/aws/dynamodb-inbox-store.ts": "the functions' inbox, which nothing posts to yet",
 };
 
 /** What reads clocks itself under lib, instead of a Deadline or an Age, and why. */
@@ -38,7 +41,7 @@ const readsClocks: ReadsClocks = {
   "lib/adapters/node/system-clock.ts": "is a clock",
   "lib/protocol/reads/read-attempt.ts": "measures latency",
   "lib/protocol/reads/speculative-read.ts": "times the requests of one read",
-  "lib/protocol/reads/token-bucket.ts": "measures rates",
+  "lib/protocol/reads/read-policy.ts": "measures rates",
   "lib/protocol/ledger/write-back.ts": "measures how long an entry has been held",
   "lib/protocol/log/log-reads.ts": "measures latency",
   "lib/lambda": "measures latency",
@@ -46,9 +49,12 @@ const readsClocks: ReadsClocks = {
   "lib/cli/times.ts": "a person names a time by how long ago it was",
   "lib/cli/log-end.ts": "a person's patience",
   "lib/client/verify/verify.ts": "notes when attempts began and ended",
+  "lib/adapters/aws/dynamodb-inbox-store.ts": "an item names the time at which it may go",
+  "lib/protocol/log/inbox/decide-owed.ts":
+    "a lease item names the time at which a ledger was kept on its list",
   "lib/protocol/log/lease": "a lease names the time at which it expires",
   "lib/protocol/log/upkeep": "items name the times at which they were made or deleted",
-  "lib/protocol/ledger/collect-ledger.ts": "a ledger names the time at which it was deleted",
+  "lib/protocol/ledger/end-ledger.ts": "a ledger names the time at which it was deleted",
   "lib/protocol/log/appending/active-segment.ts": "a segment names the time at which it was made",
 };
 

@@ -1,5 +1,4 @@
 /** Lambda's entry to a region's `append` function. */
-import type { Context } from "aws-lambda";
 import { readRegionSettings } from "../../lib/environment.ts";
 import { AppendFunction } from "../../lib/lambda/append-function.ts";
 import { regionWorld } from "../../lib/lambda/region-world.ts";
@@ -8,4 +7,4 @@ const { AWS_REGION: region = "", AWS_LAMBDA_LOG_STREAM_NAME: instance = "local" 
 const world = regionWorld(readRegionSettings(process.env), { region, stage: "append", instance });
 const append = new AppendFunction(world);
 
-export const handler = (event: unknown, context: Context): Promise<unknown> => append.serve(event, context);
+export const handler = (event: unknown): Promise<unknown> => append.serve(event);

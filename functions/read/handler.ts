@@ -10,6 +10,6 @@ const read = new ReadFunction(regionWorld(settings, { region, stage: "read" }));
 
 export const handler = handlerFor(
   settings.reads,
-  (event, context) => read.serve(event, context),
-  (event, stream, context) => read.stream(event, stream, context),
+  (event) => read.serve(event),
+  (event, stream) => read.stream(event, stream),
 );

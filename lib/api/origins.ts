@@ -48,17 +48,17 @@ function refused(page: string): ApiError {
   return new ApiError(
     "origin_not_allowed",
     `${page} is not allowed here, and nothing was done. Pages of other origins are served only where they ` +
-      "are named: on a laptop by fenceline local --cors.",
+      "are named: on a laptop by fenceline local --cors, on AWS by allowedOrigins in the topology.",
     {},
     { vary: "Origin", connection: "close" },
   );
 }
 
 /** What pages may send and read beside what every page may. */
-const REQUEST_HEADERS = "Content-Type, Idempotency-Key, Log-Format, Prefer";
-const ANSWER_HEADERS =
+export const REQUEST_HEADERS = "Content-Type, Idempotency-Key, Log-Format, Prefer";
+export const ANSWER_HEADERS =
   "Allow, Log-Format, Log-Owner, Log-Region, Preference-Applied, Request-Id, Retry-After, Server-Timing";
-const PREFLIGHT_KEPT_S = 600;
+export const PREFLIGHT_KEPT_S = 600;
 
 /** Refuses pages of other origins, and says of an allowed one that it may read the answer. */
 export function servePages(allowed: AllowedOrigins): MiddlewareHandler<ApiEnv> {

@@ -242,7 +242,7 @@ function nameGiven(name: string): string {
   return name.length <= limits.logNameBytesMax ? name : shortened(name);
 }
 
-function titleOf(code: ProblemCode): string {
+export function titleOf(code: string): string {
   const words = code.replaceAll("_", " ");
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }

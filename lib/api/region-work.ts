@@ -9,8 +9,8 @@
  *      upload has only announced.
  */
 import type { MiddlewareHandler } from "hono";
-import { aborted } from "../protocol/call-abort.ts";
 import { FencelineError } from "../protocol/errors.ts";
+import { aborted } from "../protocol/waiting.ts";
 import type { ApiEnv } from "./api-env.ts";
 import { type OnBytes, watchBody } from "./request-body.ts";
 

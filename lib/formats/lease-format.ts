@@ -2,6 +2,7 @@
 import {
   bookieId,
   entryId,
+  leaseBirth,
   ledgerId,
   NO_ENTRY,
   region,
@@ -9,7 +10,7 @@ import {
   tenure,
   writeToken,
 } from "../protocol/ids.ts";
-import type { Lease, LedgerTail, LogContest, OwnerFailures } from "../protocol/lease.ts";
+import type { Lease, LedgerTail, LogContest, OwedLedger, OwnerFailures } from "../protocol/lease.ts";
 import { unknownFormat } from "./format-errors.ts";
 import { type JsonFields, type JsonObject, readObject } from "./json-fields.ts";
 import { decodeVersion, encodeVersion } from "./version-format.ts";
@@ -19,6 +20,7 @@ const LEASE_FORMAT = 1;
 export function encodeLease(lease: Lease): JsonObject {
   return {
     format: LEASE_FORMAT,
+    ...(lease.birth === undefined ? {} : { birth: lease.birth }),
     tenure: lease.tenure,
     holder: lease.holder,
     expiresAtMs: lease.expiresAtMs,
@@ -27,6 +29,8 @@ export function encodeLease(lease: Lease): JsonObject {
     ...(lease.tail === undefined ? {} : encodeTail(lease.tail)),
     suspects: [...lease.suspects],
     ...(lease.contest === undefined ? {} : { contest: { ...lease.contest } }),
+    owed: lease.owed.map((owed) => ({ ...owed })),
+    ...(lease.floor === undefined ? {} : { floor: lease.floor }),
   };
 }
 
@@ -51,6 +55,7 @@ function decodeFields(fields: JsonFields): Lease {
   const format = fields.integer("format", 1);
   if (format !== LEASE_FORMAT) throw unknownFormat("a writer lease", format, LEASE_FORMAT);
   return {
+    ...(fields.has("birth") ? { birth: leaseBirth(fields.text("birth")) } : {}),
     tenure: tenure(fields.text("tenure")),
     holder: fields.text("holder"),
     expiresAtMs: fields.number("expiresAtMs"),
@@ -59,6 +64,16 @@ function decodeFields(fields: JsonFields): Lease {
     ...(fields.has("ledgerId") ? { tail: decodeTail(fields) } : {}),
     suspects: fields.textList("suspects").map(bookieId),
     ...(fields.has("contest") ? { contest: fields.object("contest", decodeContest) } : {}),
+    owed: fields.list("owed", decodeOwed),
+    ...(fields.has("floor") ? { floor: fields.integer("floor", 0) } : {}),
+  };
+}
+
+function decodeOwed(fields: JsonFields): OwedLedger {
+  return {
+    tenure: tenure(fields.text("tenure")),
+    ledgerId: ledgerId(fields.integer("ledgerId", 0)),
+    keptAtMs: fields.number("keptAtMs"),
   };
 }
 

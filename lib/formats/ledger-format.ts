@@ -1,8 +1,7 @@
 /** Plain JSON of a ledger's metadata. The shape is checked on the way in: LM2, LM3 and the quorum sizes. */
 import { bookieId, entryId, ledgerId, logIncarnation, NO_ENTRY, region, seqNum } from "../protocol/ids.ts";
 import { checkReplication, type LedgerMetadata, type LedgerOrigin } from "../protocol/ledger-metadata.ts";
-import type { BookieAddress } from "../protocol/place.ts";
-import type { Fragment, LedgerDigest, Replication } from "../protocol/replication.ts";
+import type { BookieAddress, Fragment, LedgerDigest, Replication } from "../protocol/replication.ts";
 import type { ItemCodec } from "./item-codec.ts";
 import type { JsonFields, JsonObject } from "./json-fields.ts";
 

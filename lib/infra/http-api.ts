@@ -1,6 +1,11 @@
 /**
  * A region's REST API: every route signed with AWS credentials, throttled, and recorded in an access log that
  * carries no payload. A REST API and not an HTTP API, since it can stream and emulators have it.
+ *
+ * HA1 Every body of a request is binary, so that functions get its octets, in base 64: as text the gateway
+ *     would replace what is no UTF-8, in JSON and in lines of text too, and the replaced record would be
+ *     acknowledged. A list of types would leave out the next one. Answers that are text stay text, whatever
+ *     their reader's Accept says.
  */
 import { RemovalPolicy, Validations } from "aws-cdk-lib";
 import {
@@ -19,6 +24,8 @@ import type { Function as LambdaFunction } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import type { ResponseTransfer } from "../environment.ts";
+import { addPreflights } from "./cross-origin.ts";
+import { addGatewayProblems } from "./gateway-problems.ts";
 import { type HttpRoute, httpRoutes } from "./http-routes.ts";
 import type { Names } from "./names.ts";
 
@@ -27,6 +34,8 @@ interface HttpApiProps {
   readonly retentionDays: number;
   /** How it takes the answers of `read`. */
   readonly reads: ResponseTransfer;
+  /** Origins whose pages may send requests. */
+  readonly allowedOrigins: readonly string[];
   readonly functions: Readonly<Record<HttpRoute["role"], LambdaFunction>>;
 }
 
@@ -51,6 +60,8 @@ export class HttpApi extends Construct {
       restApiName: props.names.deployment,
       description: "Fenceline: a globally replicated, fenced log.",
       endpointTypes: [EndpointType.REGIONAL],
+      // HA1
+      binaryMediaTypes: ["*/*"],
       cloudWatchRole: true,
       deployOptions: {
         stageName: STAGE,
@@ -68,6 +79,8 @@ export class HttpApi extends Construct {
       validateRequestBody: true,
     });
     this.#addRoutes(props, validator);
+    addPreflights(this.api, props.allowedOrigins);
+    addGatewayProblems(this.api, props.allowedOrigins);
     acknowledge(this.api);
   }
 

@@ -27,6 +27,10 @@ export class Names {
     return `${this.#prefix}-leases`;
   }
 
+  get inboxTable(): string {
+    return `${this.#prefix}-inbox`;
+  }
+
   get topologyGuard(): string {
     return `${this.#prefix}-topology-guard`;
   }

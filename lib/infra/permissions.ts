@@ -35,6 +35,8 @@ const metadataReads = ["dynamodb:GetItem", "dynamodb:Query"];
 const metadataWrites = ["dynamodb:PutItem", "dynamodb:DeleteItem"];
 /** A lease outlives its holders: nobody deletes one. */
 const leaseUses = ["dynamodb:GetItem", "dynamodb:PutItem"];
+/** Requests are put and queried, answers read; answers are put, and requests deleted, in batches. */
+const inboxUses = ["dynamodb:GetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:BatchWriteItem"];
 
 /** Metadata in every region that has a copy: a caller turns to the next one when its own is silent. */
 export function mayReadMetadata(stack: Stack, topology: Topology, names: Names): PolicyStatement {
@@ -72,6 +74,14 @@ export function mayUseLeases(stack: Stack, names: Names): PolicyStatement {
     sid: "Leases",
     actions: leaseUses,
     resources: [tableArn(stack, stack.region, names.leaseTable)],
+  });
+}
+
+export function mayUseInbox(stack: Stack, names: Names): PolicyStatement {
+  return new PolicyStatement({
+    sid: "Inbox",
+    actions: inboxUses,
+    resources: [tableArn(stack, stack.region, names.inboxTable)],
   });
 }
 

@@ -11,6 +11,7 @@ import {
   mayInvokeOwnAppend,
   mayReadForReaders,
   mayReadMetadata,
+  mayUseInbox,
   mayUseLeases,
   mayWriteMetadata,
 } from "./permissions.ts";
@@ -93,5 +94,7 @@ function permissionsOf(
     mayInvokeAppends(stack, topology, names),
     mayWriteMetadata(stack, topology, names),
     mayUseLeases(stack, names),
+    // The auditor serves nobody and posts nothing.
+    ...(role === "append" ? [mayUseInbox(stack, names)] : []),
   ];
 }

@@ -43,8 +43,10 @@ export function regionSettings(
         : {}),
     },
     leaseTable: names.leaseTable,
+    inboxTable: names.inboxTable,
     defaultReplication: defaultReplication(topology),
     reads: topology.reads,
+    allowedOrigins: topology.allowedOrigins,
   };
 }
 

@@ -18,7 +18,7 @@ import { Rule, Schedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction as LambdaTarget } from "aws-cdk-lib/aws-events-targets";
 import type { Function as LambdaFunction } from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
-import { tableKeys } from "../environment.ts";
+import { inboxExpiry, tableKeys } from "../environment.ts";
 import { Alarms } from "./alarms.ts";
 import { Bookie } from "./bookie.ts";
 import { Dashboard } from "./dashboard.ts";
@@ -40,6 +40,7 @@ export class RegionStack extends Stack {
     super(scope, id, props);
     const { topology, home, names } = props;
     const leases = new LeaseTable(this, "Leases", names);
+    const inbox = new InboxTable(this, "Inbox", names);
     const functions = new RegionFunctions(this, "Functions", props);
     const bookies = home.bookies.map(
       (bookie) => new Bookie(this, `Bookie-${bookie.name}`, { ...props, auditor: functions.auditor, bookie }),
@@ -63,6 +64,7 @@ export class RegionStack extends Stack {
       names,
       retentionDays: topology.retentionDays,
       reads: topology.reads,
+      allowedOrigins: topology.allowedOrigins,
       functions: { append: append.function, read: read.function },
     });
     const schedule = new AuditorSchedule(this, "Audit", { names, auditor: auditor.function });
@@ -74,6 +76,7 @@ export class RegionStack extends Stack {
       api,
       functions,
       bookies,
+      inbox: inbox.table,
     };
     new Dashboard(this, "Dashboard", watched);
     new Alarms(this, "Alarms", watched);
@@ -114,6 +117,29 @@ class LeaseTable extends Construct {
   }
 }
 
+/**
+ * Appends that wait for their writer, and its answers (rules 36 to 41): apart from the leases, which they
+ * could throttle otherwise. What is lost here makes outcomes unknown and costs no record.
+ */
+class InboxTable extends Construct {
+  readonly table: TableV2;
+
+  constructor(scope: Construct, id: string, names: Names) {
+    super(scope, id);
+    this.table = new TableV2(this, "Table", {
+      tableName: names.inboxTable,
+      partitionKey: { name: tableKeys.partition, type: AttributeType.STRING },
+      sortKey: { name: tableKeys.sort, type: AttributeType.STRING },
+      timeToLiveAttribute: inboxExpiry,
+      billing: Billing.onDemand(),
+      deletionProtection: true,
+      // An answer restored from yesterday would be as true as it was, and nobody waits for it.
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: false },
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
+  }
+}
+
 /** Runs a region's auditor over and over. Two at once do no harm, and one that is missed is made up for. */
 const EVERY = Duration.minutes(5);
 
@@ -134,7 +160,7 @@ function acknowledgeShared(stack: Stack): void {
   Validations.of(stack).acknowledge({
     id: "AwsSolutions-DDB3",
     reason:
-      "A lease that came back from the past would be stale. The table holds no record; when it is lost, " +
-      "logs are recovered and go on.",
+      "A lease that came back from the past would be stale, and what an inbox holds is waited for a few " +
+      "seconds. The tables hold no record; when they are lost, logs are recovered and go on.",
   });
 }

@@ -3,6 +3,7 @@
 import { Duration } from "aws-cdk-lib";
 import type { RestApi } from "aws-cdk-lib/aws-apigateway";
 import { Metric, Stats, Unit } from "aws-cdk-lib/aws-cloudwatch";
+import type { TableV2 } from "aws-cdk-lib/aws-dynamodb";
 import type { Names } from "./names.ts";
 import type { RegionFunctions } from "./region-functions.ts";
 import type { RegionalFunction } from "./regional-function.ts";
@@ -13,6 +14,7 @@ export interface WatchedRegion {
   readonly api: RestApi;
   readonly functions: RegionFunctions;
   readonly bookies: readonly Readonly<Record<"writer" | "reader", RegionalFunction>>[];
+  readonly inbox: TableV2;
 }
 
 /** What the functions count of themselves, by the names that they give it. */

@@ -9,8 +9,9 @@
  */
 import { type AppendCall, decodeAppendCall } from "../adapters/aws/append-call.ts";
 import { replyTo } from "../adapters/aws/call-envelope.ts";
-import { encodeAck, encodeOwnership } from "../adapters/aws/owner-call.ts";
+import { encodeOwnership } from "../adapters/aws/owner-call.ts";
 import { createApi } from "../api/api.ts";
+import { encodeAck } from "../formats/append-format.ts";
 import type { JsonObject, JsonValue } from "../formats/json-fields.ts";
 import { type ComposedRegion, composeRegion } from "../protocol/compose-region.ts";
 import { hasCode } from "../protocol/errors.ts";
@@ -40,12 +41,12 @@ export class AppendFunction {
   }
 
   /** One event, from API Gateway or from another function of the deployment. */
-  async serve(event: unknown, context: Parameters<HttpAnswerer>[1]): Promise<unknown> {
+  async serve(event: unknown): Promise<unknown> {
     const { trace, ports } = this.#world;
     const startedMs = ports.clock.monotonicMs();
     const { append } = this.#region;
     try {
-      return isHttpRequest(event) ? await this.#http(event, context) : await this.#answer(event);
+      return isHttpRequest(event) ? await this.#http(event) : await this.#answer(event);
     } finally {
       // AF1
       await withTimeout(ports.clock, RELEASE_WAIT_MS, "release", () => append.release()).catch(() => {});
@@ -99,7 +100,7 @@ export class AppendFunction {
       deleteLog: append.deleteLog.bind(append),
       recoverLedger: append.recoverLedger.bind(append),
     };
-    const { region, defaultConfig } = this.#world;
+    const { region, defaultConfig, settings } = this.#world;
     return answerHttp(
       createApi({
         append: operations,
@@ -107,9 +108,11 @@ export class AppendFunction {
         regions: operators,
         region,
         defaultConfig,
+        allowedOrigins: settings.allowedOrigins,
         health: () => regionHealth(this.#world),
         onFault: (error, requestId) => this.#onFault(error, `request ${requestId}`),
       }),
+      region,
     );
   }
 

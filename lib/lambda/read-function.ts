@@ -2,7 +2,7 @@
  * A region's `read` function: HTTP requests that change nothing. Tails are settled by an `append` function.
  */
 import type { Writable } from "node:stream";
-import type { APIGatewayProxyResult, Context } from "aws-lambda";
+import type { APIGatewayProxyResult } from "aws-lambda";
 import { lambdaSettler } from "../adapters/aws/lambda-appends.ts";
 import { createApi } from "../api/api.ts";
 import type { ApiApp } from "../api/route.ts";
@@ -24,23 +24,23 @@ export class ReadFunction {
   }
 
   /** One event of API Gateway, answered whole. */
-  async serve(event: unknown, context: Context): Promise<unknown> {
-    return await this.#measured(() => this.#whole(event, context));
+  async serve(event: unknown): Promise<unknown> {
+    return await this.#measured(() => this.#whole(event));
   }
 
   /** The same, the answer leaving as it is made; whole for a caller that invoked the function itself. */
-  async stream(event: unknown, stream: Writable, context: Context): Promise<void> {
+  async stream(event: unknown, stream: Writable): Promise<void> {
     await this.#measured(async () => {
       if (isHttpRequest(event) && isOfGateway(event)) {
-        return await streamAnswer(stream, await httpAnswer(this.#api, event, context));
+        return await streamAnswer(stream, await httpAnswer(this.#api, this.#world.region, event));
       }
-      await ended(stream, JSON.stringify(await this.#whole(event, context)));
+      await ended(stream, JSON.stringify(await this.#whole(event)));
     });
   }
 
-  async #whole(event: unknown, context: Context): Promise<APIGatewayProxyResult> {
+  async #whole(event: unknown): Promise<APIGatewayProxyResult> {
     if (!isHttpRequest(event)) throw new Error("the read function takes events of a REST API, and no others");
-    return await answerHttp(this.#api)(event, context);
+    return await answerHttp(this.#api, this.#world.region)(event);
   }
 
   async #measured<T>(answer: () => Promise<T>): Promise<T> {
@@ -63,6 +63,7 @@ export class ReadFunction {
       regions: operators,
       region,
       defaultConfig,
+      allowedOrigins: this.#world.settings.allowedOrigins,
       health: () => regionHealth(this.#world),
       // A defect ends a function's memory; the next request meets a new one.
       onFault: (error, requestId) => {

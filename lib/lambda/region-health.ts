@@ -2,13 +2,7 @@
  * What a region says in GET /v1/health, from asking all at once: each metadata replica for the deployment's
  * item, each bookie for an entry that is not there, and the region's writers whether they could own a log.
  */
-import {
-  type Health,
-  placeableNow,
-  type Seen,
-  survivableRegionLosses,
-  survivalWords,
-} from "../api/health.ts";
+import { type Health, placeableNow, type Seen, servingNow } from "../api/health.ts";
 import { type BookieId, entryId, ledgerId, logIncarnation, type Region } from "../protocol/ids.ts";
 import { deploymentKey } from "../protocol/items.ts";
 import { withTimeout } from "../protocol/waiting.ts";
@@ -23,16 +17,13 @@ const NO_LOG = logIncarnation("health");
 export async function regionHealth(world: RegionWorld): Promise<Health> {
   const { settings, defaultConfig, replicas, region, ports } = world;
   const { mode, homeRegion } = settings.metadata;
-  const { minRegions } = defaultConfig.replication;
   const [silent, metadata, writers] = await Promise.all([
     silentBookies(world),
     metadataVotes(world),
     writersFault(world),
+    // A process that has just started, or stood still, knows nothing of what operators drained.
+    ports.topology.whenCurrent?.(),
   ]);
-  const regions = settings.regions.map(({ region: name }): Seen => {
-    const isUp = world.bookies.some(({ id, place }) => place.region === name && !silent.has(id));
-    return { name, status: isUp ? "up" : "down" };
-  });
   const placeable = placeableNow({
     home: region,
     replication: defaultConfig.replication,
@@ -40,31 +31,32 @@ export async function regionHealth(world: RegionWorld): Promise<Health> {
     silent,
     topology: ports.topology,
   });
-  const metadataSpare = metadata.spare;
-  const isDegraded = silent.size + metadata.silent.length > 0 || writers === "cannot own";
-  const noBookie = silent.size === 0 ? "" : `No answer from ${[...silent].join(", ")}. `;
-  const noMetadata =
-    metadata.silent.length === 0 ? "" : `Metadata is silent in ${metadata.silent.join(", ")}. `;
-  const noLeases =
-    writers === "cannot own" ? "This region's lease table is silent: others own its logs. " : "";
-  const metadataRegions = homeRegion === undefined ? replicas.map((one) => one.region) : [homeRegion];
+  const troubles = [
+    silent.size === 0 ? "" : `No answer from ${[...silent].join(", ")}. `,
+    metadata.silent.length === 0 ? "" : `Metadata is silent in ${metadata.silent.join(", ")}. `,
+    writers === "cannot own" ? "This region's lease table is silent: others own its logs. " : "",
+  ].join("");
   const cannot =
-    (metadataSpare < 0 ? "Appends need the metadata's answers, and get 503 now." : undefined) ??
+    (metadata.spare < 0 ? "Appends need the metadata's answers, and get 503 now." : undefined) ??
     (placeable.reason === undefined
       ? undefined
       : `New logs, and segments that appends by default need, have no place: ${placeable.reason}.`) ??
     (writers === undefined || writers === "cannot own"
       ? undefined
       : `This region's append function does not serve: ${writers}.`);
-  const now = { regionsUp: placeable.regions, minRegions, metadataSpare, metadataRegions, isDegraded };
-  const regionsUp = placeable.regions.length;
   return {
-    status: cannot !== undefined ? "unavailable" : isDegraded ? "degraded" : "ok",
-    survivableRegionLosses:
-      cannot === undefined ? survivableRegionLosses({ regionsUp, minRegions, metadataSpare }) : 0,
-    detail: `${noBookie}${noMetadata}${noLeases}${cannot ?? `${survivalWords(now)}.`}`,
+    ...servingNow({
+      placeable,
+      troubles,
+      cannot,
+      metadataSpare: metadata.spare,
+      metadataRegions: homeRegion === undefined ? replicas.map((one) => one.region) : [homeRegion],
+    }),
     metadataMode: mode,
-    regions,
+    regions: settings.regions.map(({ region: name }): Seen => {
+      const isUp = world.bookies.some(({ id, place }) => place.region === name && !silent.has(id));
+      return { name, status: isUp ? "up" : "down" };
+    }),
     metadataReplicas: replicas.map((one): Seen => {
       return { name: one.region, status: metadata.silent.includes(one.region) ? "down" : "up" };
     }),

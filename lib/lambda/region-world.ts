@@ -24,15 +24,15 @@ import { NodeDigest } from "../adapters/node/node-digest.ts";
 import { SystemClock } from "../adapters/node/system-clock.ts";
 import { SystemRandom } from "../adapters/node/system-random.ts";
 import type { RegionSettings } from "../environment.ts";
-import type { Clock } from "../protocol/clock.ts";
 import { type ProcessPorts, processPorts } from "../protocol/compose-region.ts";
+import type { Clock } from "../protocol/deadline.ts";
 import { bookieId, type Region, region as regionOf } from "../protocol/ids.ts";
 import type { DeploymentItem, LogConfig } from "../protocol/items.ts";
 import { limits } from "../protocol/limits.ts";
 import type { RegionAppends } from "../protocol/log/log-ports.ts";
-import type { BookieAddress } from "../protocol/place.ts";
 import type { MetadataStore, Topology } from "../protocol/ports.ts";
 import type { Random } from "../protocol/random.ts";
+import type { BookieAddress } from "../protocol/replication.ts";
 import { FunctionTrace } from "./function-trace.ts";
 
 export interface RegionWorld {

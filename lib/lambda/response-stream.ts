@@ -5,7 +5,6 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { Context } from "aws-lambda";
 import type { ResponseTransfer } from "../environment.ts";
 
 /** As API Gateway wants them in front of the body. */
@@ -14,8 +13,8 @@ export interface AnswerHead {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export type Handler = (event: unknown, context: Context) => Promise<unknown>;
-export type StreamHandler = (event: unknown, stream: Writable, context: Context) => Promise<void>;
+export type Handler = (event: unknown) => Promise<unknown>;
+export type StreamHandler = (event: unknown, stream: Writable) => Promise<void>;
 
 /** What Lambda's own Node runtime has beside the language; others, an emulator's too, have not. */
 interface StreamingRuntime {

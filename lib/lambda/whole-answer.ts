@@ -20,7 +20,8 @@ export function withinPayload(
   if (answer.body.length * BYTES_PER_UNIT_MAX < PAYLOAD_BYTES_MAX) return answer;
   const bytes = Buffer.byteLength(JSON.stringify(answer));
   if (bytes <= PAYLOAD_BYTES_MAX) return answer;
-  const { "request-id": requestId = "", "log-region": region = "" } = headersOf(answer);
+  const headers = headersOf(answer);
+  const { "request-id": requestId = "", "log-region": region = "" } = headers;
   const tooLarge = new FencelineError("invalid_request", {
     message:
       `the answer takes ${bytes} bytes as text, and Lambda takes ${PAYLOAD_BYTES_MAX}; ask again with ` +
@@ -30,7 +31,8 @@ export function withinPayload(
   const problem = problemOf(tooLarge, { requestId, region, method: event.httpMethod });
   return {
     statusCode: problem.status,
-    headers: { "content-type": "application/problem+json", "request-id": requestId, "log-region": region },
+    // The others are of the request, and hold for the refusal too.
+    headers: { ...headers, "content-type": "application/problem+json" },
     body: JSON.stringify(problem),
     isBase64Encoded: false,
   };

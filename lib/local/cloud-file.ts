@@ -12,8 +12,8 @@ import { existsSync, statSync } from "node:fs";
 import { mkdir, readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { bookieId, type Region, region } from "../protocol/ids.ts";
-import type { BookieAddress } from "../protocol/place.ts";
 import { type Random, randomToken } from "../protocol/random.ts";
+import type { BookieAddress } from "../protocol/replication.ts";
 import { isMissing, readIfThere, writeCrashSafe } from "./crash-safe-file.ts";
 import { LocalError } from "./local-error.ts";
 

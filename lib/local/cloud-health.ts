@@ -2,13 +2,7 @@
  * What a region of the embedded cloud says in GET /v1/health, from what this process knows without asking:
  * which regions and bookies are there, which stores refuse writes, and what operators said of them.
  */
-import {
-  type Health,
-  placeableNow,
-  type Seen,
-  survivableRegionLosses,
-  survivalWords,
-} from "../api/health.ts";
+import { type Health, placeableNow, type Seen, servingNow } from "../api/health.ts";
 import type { BookieId, Region } from "../protocol/ids.ts";
 import type { LogConfig } from "../protocol/items.ts";
 import type { Topology } from "../protocol/ports.ts";
@@ -51,7 +45,7 @@ export function cloudHealth(cloud: CloudState): Health {
       one.region.isUp && !out.includes(one) && !full.includes(one) ? [] : [one.address.id],
     ),
   );
-  const placed = placeableNow({
+  const placeable = placeableNow({
     ...cloud,
     bookies: bookies.map((one) => one.address),
     silent,
@@ -68,30 +62,28 @@ export function cloudHealth(cloud: CloudState): Health {
     ...unleased.map((one) => `${one} takes no leases: ${leaseWrites(one).failure}. `),
     metadataWrites.failure === undefined ? "" : `Metadata takes no writes: ${metadataWrites.failure}. `,
   ].join("");
-  const regionsUp = placed.regions.filter((one) => !down.includes(one));
   const cannot =
     stoppedWords(metadataSpare, regions.length - down.length, minRegions) ??
     (metadataWrites.failure === undefined ? undefined : "Appends and creations answer 503 until it does.") ??
     (unleased.includes(cloud.home)
       ? "Logs that this region would own take no appends until it does."
       : undefined) ??
-    (placed.reason === undefined
+    (placeable.reason === undefined
       ? undefined
-      : `New logs, and segments that appends by default need, have no place: ${placed.reason}.`);
-  const serving = {
-    regionsUp,
-    minRegions,
-    metadataSpare,
-    metadataRegions: replicas.map((one) => one.region),
-    isDegraded: troubles !== "",
-  };
+      : `New logs, and segments that appends by default need, have no place: ${placeable.reason}.`);
   return {
-    status: cannot !== undefined ? "unavailable" : troubles === "" ? "ok" : "degraded",
-    survivableRegionLosses:
-      cannot === undefined
-        ? survivableRegionLosses({ regionsUp: regionsUp.length, minRegions, metadataSpare })
-        : 0,
-    detail: `${troubles}${cannot ?? servesWords(serving)}`,
+    ...servingNow({
+      placeable,
+      troubles,
+      cannot,
+      metadataSpare,
+      metadataRegions: replicas.map((one) => one.region),
+      tell: (survival) => {
+        const least = leastWords(minRegions);
+        const because = `by default an append is in ${least}, and metadata needs most of its replicas`;
+        return `${troubles === "" ? "" : "Appends and reads go on. "}${survival}: ${because}.`;
+      },
+    }),
     metadataMode: "strong",
     regions: regions.map((one) => {
       const isUp = one.isUp && bookies.some(({ region, power }) => region === one && power.isUp);
@@ -99,12 +91,6 @@ export function cloudHealth(cloud: CloudState): Health {
     }),
     metadataReplicas: replicas.map((one): Seen => ({ name: one.region, status: one.isUp ? "up" : "down" })),
   };
-}
-
-function servesWords(now: Parameters<typeof survivalWords>[0]): string {
-  const least = leastWords(now.minRegions);
-  const because = `by default an append is in ${least}, and metadata needs most of its replicas`;
-  return `${now.isDegraded ? "Appends and reads go on. " : ""}${survivalWords(now)}: ${because}.`;
 }
 
 /** Every read begins with metadata, whose keys only a majority of its replicas knows. */

@@ -4,7 +4,7 @@
  */
 import type { AllowedOrigins } from "../api/origins.ts";
 import { present } from "../protocol/assert.ts";
-import type { Clock } from "../protocol/clock.ts";
+import type { Clock } from "../protocol/deadline.ts";
 import { type Region, region } from "../protocol/ids.ts";
 import type { LogConfig } from "../protocol/items.ts";
 import { limits } from "../protocol/limits.ts";

@@ -9,11 +9,11 @@ import { LevelEntryStore } from "../adapters/level/level-entry-store.ts";
 import { LevelMetadataStore } from "../adapters/level/level-metadata-store.ts";
 import { SystemRandom } from "../adapters/node/system-random.ts";
 import { StoredBookie, setUpStorage } from "../protocol/bookie/stored-bookie.ts";
-import type { Clock } from "../protocol/clock.ts";
+import type { Clock } from "../protocol/deadline.ts";
 import { type DeploymentItem, deploymentKey } from "../protocol/items.ts";
-import type { BookieAddress } from "../protocol/place.ts";
 import { registerBookie } from "../protocol/placement/registry.ts";
 import type { Bookie, EntryStore, MetadataStore } from "../protocol/ports.ts";
+import type { BookieAddress } from "../protocol/replication.ts";
 import { updateItem } from "../protocol/update-item.ts";
 import {
   addressOf,

@@ -9,7 +9,7 @@ import { SystemClock } from "../adapters/node/system-clock.ts";
 import { SystemRandom } from "../adapters/node/system-random.ts";
 import type { AllowedOrigins } from "../api/origins.ts";
 import { present } from "../protocol/assert.ts";
-import type { Clock } from "../protocol/clock.ts";
+import type { Clock } from "../protocol/deadline.ts";
 import { region } from "../protocol/ids.ts";
 import { regionAware } from "../protocol/placement/region-aware.ts";
 import { randomToken } from "../protocol/random.ts";

@@ -3,9 +3,8 @@ import { presets } from "../api/log-config.ts";
 import { ledgerId, type Region } from "../protocol/ids.ts";
 import type { LogConfig } from "../protocol/items.ts";
 import { limits } from "../protocol/limits.ts";
-import type { BookieAddress } from "../protocol/place.ts";
 import type { Placement } from "../protocol/placement/placement.ts";
-import type { Replication } from "../protocol/replication.ts";
+import type { BookieAddress, Replication } from "../protocol/replication.ts";
 
 /** Two bookies of one region: it outlives a bookie's disk and no region. */
 const singleRegion: Replication = { ensembleSize: 2, writeQuorum: 2, ackQuorum: 2, minRegions: 1 };

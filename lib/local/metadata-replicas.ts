@@ -5,7 +5,7 @@
  * MR1 Writes and consistent reads need a majority of replicas. A stale read needs the one it asks.
  * MR2 Without a majority nothing is written, and the error names the regions that are there.
  */
-import type { Clock } from "../protocol/clock.ts";
+import type { Clock } from "../protocol/deadline.ts";
 import { FencelineError } from "../protocol/errors.ts";
 import type { Region } from "../protocol/ids.ts";
 import type { MetadataConsistency, MetadataStore } from "../protocol/ports.ts";

@@ -2,11 +2,10 @@
  * An entry store that takes as long as an object store: quantiles as published for S3 Standard, joined by
  * log-normal pieces. What is stored and answered is left as it is.
  */
-import type { CallSignal } from "../protocol/call-abort.ts";
-import type { Clock } from "../protocol/clock.ts";
+import type { Clock } from "../protocol/deadline.ts";
 import type { EntryStore } from "../protocol/ports.ts";
 import type { Random } from "../protocol/random.ts";
-import { pause } from "../protocol/waiting.ts";
+import { type CallSignal, pause } from "../protocol/waiting.ts";
 
 interface Quantile {
   /** Of the standard normal distribution. */

@@ -1,5 +1,5 @@
 /** The append functions of the other regions, as one region's append function calls them. */
-import type { Clock } from "../protocol/clock.ts";
+import type { Clock } from "../protocol/deadline.ts";
 import { FencelineError, unavailable } from "../protocol/errors.ts";
 import type { Region } from "../protocol/ids.ts";
 import type { LogAppends } from "../protocol/log/log-appends.ts";

@@ -3,7 +3,7 @@
  * next one a period after the last has ended, none while the region is down.
  */
 
-import type { Clock, Timer } from "../protocol/clock.ts";
+import type { Clock, Timer } from "../protocol/deadline.ts";
 import type { LogAppends } from "../protocol/log/log-appends.ts";
 import type { Auditor } from "../protocol/log/upkeep/audit.ts";
 import type { RegionSwitch } from "./region-switch.ts";

@@ -1,9 +1,9 @@
 /** All bookies as one region's functions reach them: a function call, through both regions' switches. */
-import { absentBookie } from "../protocol/bookie/absent-bookie.ts";
-import type { Clock } from "../protocol/clock.ts";
+import { absentBookie } from "../protocol/bookie/stored-bookie.ts";
+import type { Clock } from "../protocol/deadline.ts";
 import type { BookieId } from "../protocol/ids.ts";
-import type { BookieAddress } from "../protocol/place.ts";
 import type { Bookie, Bookies } from "../protocol/ports.ts";
+import type { BookieAddress } from "../protocol/replication.ts";
 import type { Distances } from "./distances.ts";
 import { gatedBookie } from "./gated-ports.ts";
 import type { Gate, RegionSwitch } from "./region-switch.ts";

@@ -7,13 +7,13 @@
  */
 import { NodeDigest } from "../adapters/node/node-digest.ts";
 import { SystemRandom } from "../adapters/node/system-random.ts";
-import type { Clock } from "../protocol/clock.ts";
 import {
   type ComposedRegion,
   composeRegion,
   type ProcessPorts,
   processPorts,
 } from "../protocol/compose-region.ts";
+import type { Clock } from "../protocol/deadline.ts";
 import { unavailable } from "../protocol/errors.ts";
 import type { Region } from "../protocol/ids.ts";
 import type { RegionLeases, Settler } from "../protocol/log/log-ports.ts";

@@ -1,7 +1,7 @@
 /** The writer leases of each region, in a directory beside its bookies'. */
 import { join } from "node:path";
 import { LevelLeaseStore } from "../adapters/level/level-lease-store.ts";
-import type { Clock } from "../protocol/clock.ts";
+import type { Clock } from "../protocol/deadline.ts";
 import type { Region } from "../protocol/ids.ts";
 import type { LeaseStore } from "../protocol/ports.ts";
 import { regionDir } from "./cloud-file.ts";

@@ -7,9 +7,10 @@
  *     again, and then reject; their callers were cut off long ago.
  * RX3 A call that began while the region was down has no effect. Only a refusal says so.
  */
-import { aborted, type CallSignal } from "../protocol/call-abort.ts";
+
 import { type SideEffects, unavailable } from "../protocol/errors.ts";
 import type { Region } from "../protocol/ids.ts";
+import { aborted, type CallSignal } from "../protocol/waiting.ts";
 
 /** How a lost region looks from outside. */
 export type Manner = "refusing" | "hanging";

@@ -1,7 +1,6 @@
 /** Distance between regions, played by waiting. */
-import { type CallSignal, throwIfAborted } from "../protocol/call-abort.ts";
-import type { Clock } from "../protocol/clock.ts";
-import { pause } from "../protocol/waiting.ts";
+import type { Clock } from "../protocol/deadline.ts";
+import { type CallSignal, pause, throwIfAborted } from "../protocol/waiting.ts";
 
 /**
  * Makes a call to another region: half the delay on the way there, half on the way back. Aborted, it stops

@@ -8,7 +8,6 @@ import type { LogPorts, Settler } from "./log/log-ports.ts";
 import { LogReads } from "./log/log-reads.ts";
 import type { ReadOperations } from "./log/operations.ts";
 import { Auditor } from "./log/upkeep/audit.ts";
-import type { BookieAddress } from "./place.ts";
 import type { AskAdmission } from "./placement/admission.ts";
 import type { Placement } from "./placement/placement.ts";
 import { regionAware } from "./placement/region-aware.ts";
@@ -16,6 +15,7 @@ import { type RegionOperations, RegisteredRegions, Registry } from "./placement/
 import type { Topology } from "./ports.ts";
 import { BookieHealths } from "./reads/bookie-health.ts";
 import { ReadPolicy } from "./reads/read-policy.ts";
+import type { BookieAddress } from "./replication.ts";
 import { boundedMetadata } from "./update-item.ts";
 
 /** What only the world can give to a process of a region. `metadata` may hang: its calls are bounded here. */

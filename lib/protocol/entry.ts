@@ -1,6 +1,6 @@
 /**
  * An entry: sealed once by the writer, and then the same bytes for ever (rules 4, 5). The digest covers the
- * header and the payload; whoever reads a copy checks it, and a bad copy is no copy.
+ * header and the payload; the reader of a copy checks it, and a bad copy is no copy.
  */
 import type { EntryId, LedgerId } from "./ids.ts";
 import type { Digest, EntryHeader, SealedEntry } from "./ports.ts";

@@ -11,7 +11,7 @@
  * taken effect all the same. "possible" is never rounded down to "none" (rule 8).
  */
 import type { BookieId, Region } from "./ids.ts";
-import type { BookieAddress } from "./place.ts";
+import type { BookieAddress } from "./replication.ts";
 
 export type SideEffects = "none" | "possible";
 
@@ -143,7 +143,7 @@ export function unavailable(
 }
 
 /**
- * Whoever called may not make the call: its own rights or credentials are wrong. That says nothing of the one
+ * The caller may not make the call: its own rights or credentials are wrong. That says nothing of the process
  * that was called, neither life nor death, and time does not mend it. A thing of this process: an answer that
  * came from elsewhere is none, whatever was denied over there.
  */
@@ -154,7 +154,7 @@ export class CallDenied extends FencelineError {
 }
 
 /**
- * What one bookie said, so that one line tells the story of a quorum that was not reached. Unknown is no
+ * What one bookie said, so that one line explains a quorum that was not reached. Unknown is no
  * answer of the bookie, negative or other (rule 21).
  */
 export type BookieVerdict = { readonly bookie: BookieId; readonly region: Region } & BookieOutcome;

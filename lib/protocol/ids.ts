@@ -19,10 +19,14 @@ export type EntryId = Brand<number, "EntryId">;
 export type BookieId = Brand<string, "BookieId">;
 /** Name of a region, such as `us-east-1`. */
 export type Region = Brand<string, "Region">;
-/** Random token that tells one writer's tenure of a ledger from another's (rule 20). */
+/** Random token that distinguishes one writer's tenure of a ledger from another's (rule 20). */
 export type Tenure = Brand<string, "Tenure">;
 /** Random token written with each metadata change; distinguishes one's own write from a rival's. */
 export type WriteToken = Brand<string, "WriteToken">;
+/** Random token of one life of a lease item: one that was lost and made anew has another (rule 36). */
+export type LeaseBirth = Brand<string, "LeaseBirth">;
+/** Random part of a ticket, by which an answer is found (rule 36). */
+export type TicketId = Brand<string, "TicketId">;
 /** What a user calls a log. */
 export type LogName = Brand<string, "LogName">;
 /** Random identity of one life of a log name: a deleted and re-created name has another one. */
@@ -57,9 +61,13 @@ export const bookieId = (value: string): BookieId => value as BookieId;
 export const logName = (value: string): LogName => value as LogName;
 export const logIncarnation = (value: string): LogIncarnation => value as LogIncarnation;
 export const tenure = (value: string): Tenure => value as Tenure;
+export const leaseBirth = (value: string): LeaseBirth => value as LeaseBirth;
+export const ticketId = (value: string): TicketId => value as TicketId;
 export const writeToken = (value: string): WriteToken => value as WriteToken;
 
 export const newLedgerId = (random: Random): LedgerId => ledgerId(randomSafeInteger(random));
 export const newTenure = (random: Random): Tenure => tenure(randomToken(random));
+export const newLeaseBirth = (random: Random): LeaseBirth => leaseBirth(randomToken(random));
+export const newTicketId = (random: Random): TicketId => ticketId(randomToken(random));
 export const newWriteToken = (random: Random): WriteToken => writeToken(randomToken(random));
 export const newLogIncarnation = (random: Random): LogIncarnation => logIncarnation(randomToken(random));

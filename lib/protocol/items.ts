@@ -14,8 +14,7 @@ import type {
   WriteToken,
 } from "./ids.ts";
 import type { LedgerMetadata } from "./ledger-metadata.ts";
-import type { BookieAddress, BookieState, RegionState } from "./place.ts";
-import type { Replication } from "./replication.ts";
+import type { BookieAddress, BookieState, RegionState, Replication } from "./replication.ts";
 
 export interface ItemKey {
   readonly partition: string;

@@ -2,7 +2,7 @@
  * The writer lease: one item per log in a region's own table. It passes the right to write between the
  * region's processes and saves recoveries; safety never rests on it (rules 16 to 20).
  */
-import type { BookieId, EntryId, LedgerId, Region, SeqNum, Tenure, WriteToken } from "./ids.ts";
+import type { BookieId, EntryId, LeaseBirth, LedgerId, Region, SeqNum, Tenure, WriteToken } from "./ids.ts";
 import type { Version } from "./items.ts";
 
 /** Where a holder left an open ledger, and so where the next one goes on. */
@@ -46,10 +46,26 @@ export interface LogContest {
   readonly aloneUntilMs: number;
 }
 
+/** A ledger that may hold tickets of a tenure whose answers are not all put (rules 37a, 40). */
+export interface OwedLedger {
+  readonly tenure: Tenure;
+  readonly ledgerId: LedgerId;
+  /**
+   * When its tenure last wrote the item, by the holder's wall clock in ms, and so no earlier than it sent
+   * anything, give or take a lease: one whose ledger is gone is dropped by age (41).
+   */
+  readonly keptAtMs: number;
+}
+
 export interface Lease {
+  /**
+   * Drawn by the process that makes the item, or that writes over one without it; copied by every other write
+   * (rules 36 to 39). Absent: written by a build that knows no inbox.
+   */
+  readonly birth?: LeaseBirth;
   /** New at each acquire (rule 20). */
   readonly tenure: Tenure;
-  /** Who holds it, for people to read; never compared (rule 16). */
+  /** The process that holds it, for people to read; never compared (rule 16). */
   readonly holder: string;
   /** Wall time in ms; 0 once released. */
   readonly expiresAtMs: number;
@@ -63,4 +79,8 @@ export interface Lease {
   readonly suspects: readonly BookieId[];
   /** Absent until a takeover of the log was tried from here. It outlives every tenure. */
   readonly contest?: LogContest;
+  /** It outlives every tenure; limits.owedLedgersMax at most. */
+  readonly owed: readonly OwedLedger[];
+  /** Every ticket of the present tenure up to this revision is answered (rule 38). Absent: none is. */
+  readonly floor?: number;
 }

@@ -21,8 +21,7 @@ import {
   type Region,
   type SeqNum,
 } from "./ids.ts";
-import type { BookieAddress } from "./place.ts";
-import type { Fragment, LedgerDigest, Replication } from "./replication.ts";
+import type { BookieAddress, Fragment, LedgerDigest, Replication } from "./replication.ts";
 
 /** The log segment that a ledger was created for (rules 23, 32). */
 export interface LedgerOrigin {
@@ -192,10 +191,7 @@ function assertIncreasing(fragments: readonly Fragment[]): void {
   });
 }
 
-export function sameEnsemble(one: readonly BookieAddress[], other: readonly BookieAddress[]): boolean {
-  return one.length === other.length && one.every((member, index) => member.id === other[index]?.id);
-}
-
 export function sameFragment(one: Fragment, other: Fragment): boolean {
-  return one.firstEntry === other.firstEntry && sameEnsemble(one.ensemble, other.ensemble);
+  if (one.firstEntry !== other.firstEntry || one.ensemble.length !== other.ensemble.length) return false;
+  return one.ensemble.every((member, index) => member.id === other.ensemble[index]?.id);
 }

@@ -204,7 +204,7 @@ export const limits = {
   knownLedgersMax: 1_000,
   /** Places remembered of one ledger. */
   entrySamplesMax: 512,
-  /** Entries that a read fetches ahead of the one it looks at, and payload bytes, as far as it can tell. */
+  /** Entries that a read fetches ahead of the one it looks at, and payload bytes, as far as it knows. */
   readAheadEntries: 16,
   readAheadBytesMax: 4 * MIB,
   /**

@@ -9,17 +9,17 @@
  *          MetadataStore ...............port: compare-and-set items, global
  *          LeaseStore ..................port: compare-and-set leases and failures, one region's own
  *
- * A call that resolves tells a fact. A call that rejects tells nothing: its effect may have happened or
+ * A call that resolves states a fact. A call that rejects states nothing: its effect may have happened or
  * not (rule 21: unknown is never a negative). Every call may be made twice, or by two processes at once.
- * A `signal` tells that nobody waits for the answer any more: the call rejects and leaves no timer behind.
+ * A `signal` says that the call was cancelled: it rejects and leaves no timer behind.
  */
-import type { CallSignal } from "./call-abort.ts";
+
 import type { BookieId, EntryId, LedgerId, LogIncarnation, Region, Tenure, WriteToken } from "./ids.ts";
 import type { Item, ItemKey, Version } from "./items.ts";
 import type { Lease, OwnerFailures } from "./lease.ts";
-import type { BookieAddress, TopologyStates } from "./place.ts";
-import type { LedgerDigest } from "./replication.ts";
+import type { BookieAddress, LedgerDigest, TopologyStates } from "./replication.ts";
 import type { TraceEvent } from "./trace-events.ts";
+import type { CallSignal } from "./waiting.ts";
 
 /** Travels with each entry; covered by its digest, encoded once, never changed (rules 4, 5). */
 export interface EntryHeader {
@@ -29,7 +29,7 @@ export interface EntryHeader {
   readonly lastAddConfirmed: EntryId;
   /** Payload bytes of the ledger up to and including this entry. */
   readonly length: number;
-  /** Tells two holders of one ledger apart (rule 20). */
+  /** Distinguishes two holders of one ledger (rule 20). */
   readonly tenure: Tenure;
 }
 
@@ -80,7 +80,7 @@ export interface StorePage {
 }
 
 export interface EntryStore {
-  /** Stores `value` if the key is absent. Of any number of racers exactly one is told "stored". */
+  /** Stores `value` if the key is absent. Of any number of racers exactly one gets "stored". */
   putIfAbsent(key: StoreKey, value: StoreValue): Promise<"stored" | "occupied">;
   /** Stores `value`, whatever was there. */
   put(key: StoreKey, value: StoreValue): Promise<void>;
@@ -107,7 +107,7 @@ export type RecoveryReadAnswer = Exclude<ReadAnswer, { readonly kind: "nothing" 
 
 /**
  * `conflict`: an Original of other content holds the slot; it is never replaced (rule 4). It is shown so that
- * the asker can tell a damaged copy from a second writer's entry.
+ * the caller can distinguish a damaged copy from a second writer's entry.
  */
 export type RecoveryAddAnswer =
   | { readonly kind: "ok" }
@@ -195,7 +195,7 @@ export interface MetadataStore {
   get(key: ItemKey, consistency: MetadataConsistency): Promise<Versioned | undefined>;
   /**
    * Writes if the item's version is `expected`, or if there is no item and `expected` is "absent". Exactly
-   * one of two racers is told "written". After a rejection the write may take effect at any later time.
+   * one of two racers gets "written". After a rejection the write may take effect at any later time.
    */
   write(key: ItemKey, expected: Version | "absent", item: Item, token: WriteToken): Promise<WriteAnswer>;
   remove(key: ItemKey, expected: Version): Promise<RemoveAnswer>;

@@ -5,7 +5,7 @@
 
 import type { ErrorCode } from "./errors.ts";
 import type { BookieId, EntryId, LedgerId, LogIncarnation, Region, SeqNum } from "./ids.ts";
-import type { DistanceClass } from "./place.ts";
+import type { DistanceClass } from "./replication.ts";
 
 export type TraceEvent =
   | (OfLedger & { readonly ledgerId: LedgerId })

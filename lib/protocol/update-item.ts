@@ -7,7 +7,7 @@
  * UPD3 `decide` is pure: it may be asked any number of times, always on a value just read consistently.
  */
 import { assert } from "./assert.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "./deadline.ts";
 import { notReady, sideEffectsOf, unavailable } from "./errors.ts";
 import { newWriteToken, type WriteToken } from "./ids.ts";
 import type { Item, ItemKey } from "./items.ts";

@@ -1,7 +1,7 @@
 /** What functions of two regions say to each other about an append arrives as it was said. */
 import { expect, test } from "vitest";
 import { decodeAppendCall, encodeAppendCall } from "../../lib/adapters/aws/append-call.ts";
-import { decodeAck, encodeAck } from "../../lib/adapters/aws/owner-call.ts";
+import { decodeAck, encodeAck } from "../../lib/formats/append-format.ts";
 import { entryId, logName, region, segmentNumber, seqNum } from "../../lib/protocol/ids.ts";
 import type { AppendRequest } from "../../lib/protocol/log/operations.ts";
 

@@ -4,9 +4,12 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { LevelEntryStore } from "../../lib/adapters/level/level-entry-store.ts";
+import { LevelInboxStore } from "../../lib/adapters/level/level-inbox-store.ts";
 import { LevelLeaseStore } from "../../lib/adapters/level/level-lease-store.ts";
 import { LevelMetadataStore } from "../../lib/adapters/level/level-metadata-store.ts";
 import { entryId, ledgerId, logIncarnation } from "../../lib/protocol/ids.ts";
+import { all, ticketsOf } from "../contracts/inbox-request-cases.ts";
+import { inboxTicket } from "../contracts/sample-posts.ts";
 import { ScratchDirectory } from "./scratch-directory.ts";
 
 const writer = fileURLToPath(new URL("./level-writer.ts", import.meta.url));
@@ -49,6 +52,34 @@ async function expectAllThere(directory: string, lines: readonly string[]): Prom
   expect(item?.item.kind === "log" ? item.item.trimPoint - counted : undefined).toBeOneOf([0, 1]);
   expect((lease?.lease.expiresAtMs ?? 0) - renewed).toBeOneOf([0, 1]);
   expect(Math.min(stored.length, counted, renewed)).toBeGreaterThan(0);
+  await expectInbox(directory, valuesOf(lines, "posted"), valuesOf(lines, "answered"));
+}
+
+async function expectInbox(directory: string, posted: readonly number[], answered: readonly number[]) {
+  await using inbox = await LevelInboxStore.open(`${directory}/inbox`, { nowMs: () => 0 });
+  const log = logIncarnation("l0g");
+  const page = await all(inbox, log, inboxTicket(1), { requestsMax: 100_000 });
+  expect(page.damaged).toEqual([]);
+  const found = new Set(ticketsOf(page).map(({ revision }) => revision));
+  expect(posted.filter((revision) => !found.has(revision))).toEqual([]);
+  expect(answered.filter((revision) => found.has(revision))).toEqual([]);
+  for (const revision of answered) {
+    expect(await inbox.readAnswer(log, inboxTicket(revision))).toEqual({ kind: "not-served" });
+  }
+  expect(Math.min(posted.length, answered.length)).toBeGreaterThan(0);
+}
+
+/** LI1: nothing is there that a sweep does not find. */
+async function expectSwept(directory: string, lines: readonly string[]): Promise<void> {
+  await using inbox = await LevelInboxStore.open(`${directory}/inbox`, { nowMs: () => 0 });
+  let swept = 0;
+  for (let count = -1; count !== 0; swept += count) count = await inbox.sweep(1e15);
+  expect(swept).toBeGreaterThanOrEqual(valuesOf(lines, "posted").length + valuesOf(lines, "answered").length);
+  expect(await all(inbox, logIncarnation("l0g"), inboxTicket(1))).toEqual({
+    requests: [],
+    damaged: [],
+    isWhole: true,
+  });
 }
 
 describe("kill -9 of a process that writes to LevelDB", () => {
@@ -59,5 +90,6 @@ describe("kill -9 of a process that writes to LevelDB", () => {
       lines.push(...(await writeAndKill(scratch.path, round, count)));
       await expectAllThere(scratch.path, lines);
     }
+    await expectSwept(scratch.path, lines);
   }, 70_000);
 });

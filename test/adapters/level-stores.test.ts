@@ -5,8 +5,10 @@ import { LevelEntryStore } from "../../lib/adapters/level/level-entry-store.ts";
 import { LevelLeaseStore } from "../../lib/adapters/level/level-lease-store.ts";
 import { LevelMetadataStore } from "../../lib/adapters/level/level-metadata-store.ts";
 import { entryStoreContract } from "../contracts/entry-store-contract.ts";
+import { inboxStoreContract } from "../contracts/inbox-store-contract.ts";
 import { leaseStoreContract } from "../contracts/lease-store-contract.ts";
 import { metadataStoreContract } from "../contracts/metadata-store-contract.ts";
+import { inboxOnDisk } from "./level-inbox.ts";
 import { ScratchDirectory } from "./scratch-directory.ts";
 import { WriteWatch } from "./write-watch.ts";
 
@@ -21,10 +23,13 @@ async function opened<S extends { close(): Promise<void> }>(open: (directory: st
   return { store, close };
 }
 
+const onDisk = { isOnDisk: true };
+
 describe.each([
-  ["entry store", () => entryStoreContract("level", () => opened(LevelEntryStore.open))],
-  ["lease store", () => leaseStoreContract("level", () => opened(LevelLeaseStore.open))],
-  ["metadata store", () => metadataStoreContract("level", () => opened(LevelMetadataStore.open))],
+  ["entry store", () => entryStoreContract("level", () => opened(LevelEntryStore.open), onDisk)],
+  ["lease store", () => leaseStoreContract("level", () => opened(LevelLeaseStore.open), onDisk)],
+  ["inbox store", () => inboxStoreContract("level", inboxOnDisk, onDisk)],
+  ["metadata store", () => metadataStoreContract("level", () => opened(LevelMetadataStore.open), onDisk)],
 ])("acknowledged means synced: %s", (_store, contract) => {
   let watch: WriteWatch;
   beforeAll(() => {

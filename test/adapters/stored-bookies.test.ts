@@ -31,12 +31,14 @@ async function stored(store: EntryStore, close: () => Promise<void>): Promise<Op
   };
 }
 
-bookieContract("stored in memory", () => stored(new MemoryEntryStore(), async () => undefined));
-bookieContract("stored in LevelDB", async () => {
+async function inLevelDb(): Promise<OpenedBookie> {
   const directory = await ScratchDirectory.make();
   const store = await LevelEntryStore.open(directory.path);
   return stored(store, async () => {
     await store.close();
     await directory.remove();
   });
-});
+}
+
+bookieContract("stored in memory", () => stored(new MemoryEntryStore(), async () => undefined));
+bookieContract("stored in LevelDB", inLevelDb, { isOnDisk: true });

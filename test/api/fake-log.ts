@@ -36,9 +36,9 @@ import type {
 } from "../../lib/protocol/log/operations.ts";
 import { ProducerTable } from "../../lib/protocol/log/producers/producer-table.ts";
 import { compareDlsn, type LogRecord } from "../../lib/protocol/log/records/record.ts";
-import type { BookieState, RegionState } from "../../lib/protocol/place.ts";
 import type { RegionDescription, RegionOperations } from "../../lib/protocol/placement/registry.ts";
 import { type ReadCost, ReadCounters } from "../../lib/protocol/reads/read-counters.ts";
+import type { BookieState, RegionState } from "../../lib/protocol/replication.ts";
 
 export const here = region("us-east-1");
 export const fakeLedgerId = ledgerId(42);

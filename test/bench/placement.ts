@@ -7,10 +7,9 @@
  */
 import { parseArgs } from "node:util";
 import { ledgerId } from "../../lib/protocol/ids.ts";
-import type { BookieAddress } from "../../lib/protocol/place.ts";
 import { checkEnsemble } from "../../lib/protocol/placement/check-ensemble.ts";
 import { regionAware } from "../../lib/protocol/placement/region-aware.ts";
-import type { Replication } from "../../lib/protocol/replication.ts";
+import type { BookieAddress, Replication } from "../../lib/protocol/replication.ts";
 import { regionsOf, replication, request } from "../protocol/placement/topologies.ts";
 
 const rounds = 4_000;

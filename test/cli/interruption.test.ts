@@ -3,10 +3,10 @@
  */
 import { spawn } from "node:child_process";
 import { PassThrough } from "node:stream";
-import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { InterruptedError, type StopSignal } from "../../lib/cli/interruption.ts";
 import { runCommand } from "../../lib/cli/main.ts";
+import { LAUNCHER } from "../command-file.ts";
 import { FaultyEndpoint } from "./faulty-endpoint.ts";
 import { at, Collected, run } from "./run-command.ts";
 
@@ -154,8 +154,7 @@ test("trouble of an append is told with how long it is put up with", async () =>
 test("the process itself passes its signals on", async () => {
   await using endpoint = await FaultyEndpoint.open();
   await at(endpoint)("create x");
-  const script = fileURLToPath(new URL("../../bin/fenceline.ts", import.meta.url));
-  const args = ["--import", "tsx", script, "append", "x", "--endpoint", endpoint.url];
+  const args = [LAUNCHER, "append", "x", "--endpoint", endpoint.url];
   const child = spawn(process.execPath, args, { stdio: ["pipe", "ignore", "pipe"] });
   onTestFinished(() => {
     child.kill("SIGKILL");

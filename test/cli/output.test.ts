@@ -8,6 +8,7 @@ import { describe, expect, test } from "vitest";
 import { runCommand } from "../../lib/cli/main.ts";
 import { ScratchDirectory } from "../adapters/scratch-directory.ts";
 import { fakeLedgerId } from "../api/fake-log.ts";
+import { COMMAND } from "../command-file.ts";
 import { FaultyEndpoint } from "./faulty-endpoint.ts";
 import { at, Collected, run } from "./run-command.ts";
 
@@ -136,9 +137,8 @@ test("a read waits for a slow reader, and asks for no more pages meanwhile", asy
 
 /** A line of bash in which fenceline is the command. */
 function shell(line: string) {
-  const script = fileURLToPath(new URL("../../bin/fenceline.ts", import.meta.url));
   const root = fileURLToPath(new URL("../..", import.meta.url));
-  const command = `fenceline() { exec "${process.execPath}" --import tsx "${script}" "$@"; }; ${line}`;
+  const command = `fenceline() { exec "${process.execPath}" "${COMMAND}" "$@"; }; ${line}`;
   const { status, stderr } = spawnSync("bash", ["-c", command], { cwd: root, encoding: "utf8" });
   return { status, stderr };
 }
@@ -228,8 +228,11 @@ describe("append looks at its input first", () => {
     const args = ["append", "x", good, long, "--endpoint", endpoint.url];
     const broken = await run(args);
     expect(broken.code).toBe(1);
+    // A batch is of 1,000 lines; the two behind it are sent as well if the long line takes long to read.
+    const { length } = endpoint.bodies("x");
+    expect([1_000, 1_002]).toContain(length);
     expect(broken.err).toContain(
-      "1,000 lines of the input are in log x, from seq_num 0 on. Mend the input first.",
+      `${length.toLocaleString("en-US")} lines of the input are in log x, from seq_num 0 on. Mend the input first.`,
     );
     expect(broken.err).toContain(`npx fenceline append x ${good} ${long} --match-seq-num 0 --resume --key `);
     expect(broken.err).toContain("line 1003 has");

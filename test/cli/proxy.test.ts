@@ -9,10 +9,10 @@ import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, connect } from "node:net";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
-import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { proxyFor } from "../../lib/cli/proxy-choice.ts";
 import { ScratchDirectory } from "../adapters/scratch-directory.ts";
+import { COMMAND } from "../command-file.ts";
 import { FaultyEndpoint } from "./faulty-endpoint.ts";
 import { run } from "./run-command.ts";
 
@@ -238,9 +238,8 @@ describe.skipIf(spawnSync("openssl", ["version"]).status !== 0)("an endpoint by 
 
   /** In a process of its own: certificates are trusted from its start on. */
   async function command(line: string, input: string, environment: Readonly<Record<string, string>>) {
-    const script = fileURLToPath(new URL("../../bin/fenceline.ts", import.meta.url));
     const where = line.includes("--outputs") ? [] : ["--endpoint", "https://region.test"];
-    const args = ["--import", "tsx", script, ...line.split(" "), ...where];
+    const args = [COMMAND, ...line.split(" "), ...where];
     const child = spawn(process.execPath, args, { env: { ...process.env, ...environment } });
     child.stdin.end(input);
     let [out, err] = ["", ""];

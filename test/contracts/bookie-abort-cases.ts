@@ -1,9 +1,9 @@
 /** Cancelled calls (ports.ts, `signal`), and several slots read in one message. */
 import { expect } from "vitest";
-import { CallAbort } from "../../lib/protocol/call-abort.ts";
 import { unavailable } from "../../lib/protocol/errors.ts";
 import { entryId } from "../../lib/protocol/ids.ts";
 import type { EntryStore } from "../../lib/protocol/ports.ts";
+import { CallAbort } from "../../lib/protocol/waiting.ts";
 import type { BookieCase } from "./bookie-contract.ts";
 
 const [e0, e1, e2] = [entryId(0), entryId(1), entryId(2)];

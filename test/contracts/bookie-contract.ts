@@ -2,16 +2,24 @@
  * What every bookie must do (ports.ts; rules 1 to 4, 9, 15, 21), however it is reached. Its storage is at
  * hand for what the port does not show, and other processes that act as the same bookie.
  */
-import type { CallSignal } from "../../lib/protocol/call-abort.ts";
+
 import type { EntryId, LedgerId } from "../../lib/protocol/ids.ts";
 import type { Bookie, EntryStore, SlotAnswers } from "../../lib/protocol/ports.ts";
+import type { CallSignal } from "../../lib/protocol/waiting.ts";
 import { abortCases } from "./bookie-abort-cases.ts";
 import { addCases } from "./bookie-add-cases.ts";
 import { collectionCases } from "./bookie-collection-cases.ts";
 import { identityCases } from "./bookie-identity-cases.ts";
 import { raceCases } from "./bookie-race-cases.ts";
 import { recoveryCases } from "./bookie-recovery-cases.ts";
-import { type ContractCase, describeContract, type Edge, type Opened, untilAnswered } from "./contract.ts";
+import {
+  type AdapterTraits,
+  type ContractCase,
+  describeContract,
+  type Edge,
+  type Opened,
+  untilAnswered,
+} from "./contract.ts";
 
 export interface BookieUnderTest {
   readonly bookie: Bookie;
@@ -49,8 +57,13 @@ export interface OpenedBookie {
 const unchanged: Edge = (target) => target;
 
 /** Replies of the bookie are lost in one run, and replies of its storage in another. */
-export function bookieContract(name: string, open: () => Promise<OpenedBookie>): void {
+export function bookieContract(
+  name: string,
+  open: () => Promise<OpenedBookie>,
+  traits: AdapterTraits = {},
+): void {
   describeContract({
+    ...traits,
     name: `bookie: ${name}`,
     cases: bookieCases,
     open: async (): Promise<Opened<BookieUnderTest>> => {
@@ -59,6 +72,7 @@ export function bookieContract(name: string, open: () => Promise<OpenedBookie>):
     },
   });
   describeContract({
+    ...traits,
     name: `bookie whose storage loses replies: ${name}`,
     cases: bookieCases,
     open: async (): Promise<Opened<BookieUnderTest>> => {

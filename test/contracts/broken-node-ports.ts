@@ -1,6 +1,6 @@
 /** Clocks, random sources and digests that are wrong in one way each; their contracts must catch them all. */
 import { NodeDigest } from "../../lib/adapters/node/node-digest.ts";
-import type { Clock } from "../../lib/protocol/clock.ts";
+import type { Clock } from "../../lib/protocol/deadline.ts";
 import { entryId, tenure } from "../../lib/protocol/ids.ts";
 import type { Digest, EntryHeader } from "../../lib/protocol/ports.ts";
 import type { Random } from "../../lib/protocol/random.ts";

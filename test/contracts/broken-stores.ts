@@ -20,7 +20,7 @@ import type {
 export type Broken<P> = Readonly<Record<string, () => P>>;
 
 /** `methods` in place of those of `whole`; the others are those of `whole`. */
-function altered<P extends object>(whole: P, methods: Partial<P>): P {
+export function altered<P extends object>(whole: P, methods: Partial<P>): P {
   return new Proxy(whole, {
     get(_, name) {
       const own: unknown = Reflect.get(methods, name);

@@ -1,6 +1,6 @@
 /** What every clock must do. Real ones are let run for a few ms, others are moved by hand. */
 import { describe, expect, it } from "vitest";
-import type { Clock } from "../../lib/protocol/clock.ts";
+import type { Clock } from "../../lib/protocol/deadline.ts";
 import { pause, withTimeout } from "../../lib/protocol/waiting.ts";
 
 export interface ClockUnderTest {

@@ -3,6 +3,7 @@
  * before and after their effect: each call's in turn, and all calls' first attempts together.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { EXHAUSTIVE } from "../cpu-bound.ts";
 import {
   type Lose,
   type Loss,
@@ -41,14 +42,20 @@ export interface OpenedStore<S> {
   readonly close: () => Promise<void>;
 }
 
-export interface Contract<P> {
-  readonly name: string;
-  readonly cases: readonly ContractCase<P>[];
-  readonly open: () => Promise<Opened<P>>;
+/** What an adapter's contract depends on besides the port. */
+export interface AdapterTraits {
   /** What "many" is in its cases; fewer for a store that is reached over a network. */
   readonly many?: number;
   /** Replies get lost beyond those that the suite loses, so that rivals' writes cannot always be distinguished. */
   readonly isFaulty?: boolean;
+  /** Every write waits for a disk, so that losing each call in turn is left to the exhaustive tests. */
+  readonly isOnDisk?: boolean;
+}
+
+export interface Contract<P> extends AdapterTraits {
+  readonly name: string;
+  readonly cases: readonly ContractCase<P>[];
+  readonly open: () => Promise<Opened<P>>;
 }
 
 export function describeContract<P>(contract: Contract<P>): void {
@@ -88,7 +95,7 @@ export function describeContract<P>(contract: Contract<P>): void {
           expect(lost).toBeGreaterThan(0);
         });
         if (one.heavy) continue;
-        it(`${one.title} (each call in turn)`, async () => {
+        it(`${one.title} (each call in turn)`, contract.isOnDisk ? EXHAUSTIVE : {}, async () => {
           const { calls } = await run(one, loseNothing);
           expect(calls).toBeGreaterThan(0);
           for (let call = 0; call < calls; call++) {

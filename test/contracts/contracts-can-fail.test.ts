@@ -9,7 +9,7 @@ import {
   type StoredBookieFields,
   setUpStorage,
 } from "../../lib/protocol/bookie/stored-bookie.ts";
-import type { Clock } from "../../lib/protocol/clock.ts";
+import type { Clock } from "../../lib/protocol/deadline.ts";
 import { bookieId } from "../../lib/protocol/ids.ts";
 import type { Bookie, EntryStore } from "../../lib/protocol/ports.ts";
 import { CPU_BOUND } from "../cpu-bound.ts";
@@ -17,11 +17,13 @@ import { TestClock } from "../scenarios/test-clock.ts";
 import { SeededRandom } from "../sim/seeded-random.ts";
 import { type BookieUnderTest, bookieCases } from "./bookie-contract.ts";
 import { brokenBookies } from "./broken-bookies.ts";
+import { brokenInboxes, inboxInMemory } from "./broken-inboxes.ts";
 import { brokenClocks, brokenDigests, brokenRandoms } from "./broken-node-ports.ts";
 import { brokenEntryStores, brokenLeaseStores, brokenMetadataStores } from "./broken-stores.ts";
 import { type ClockUnderTest, clockCases } from "./clock-contract.ts";
 import { digestCases } from "./digest-contract.ts";
 import { entryStoreCases } from "./entry-store-contract.ts";
+import { inboxStoreCases } from "./inbox-store-contract.ts";
 import { leaseStoreCases } from "./lease-store-contract.ts";
 import { metadataStoreCases } from "./metadata-store-contract.ts";
 import { randomCases } from "./random-contract.ts";
@@ -71,6 +73,7 @@ function describeSelfTest<P>(
 describeSelfTest("entry store", entryStoreCases, () => new MemoryEntryStore(), brokenEntryStores);
 describeSelfTest("metadata store", metadataStoreCases, () => new MemoryMetadataStore(), brokenMetadataStores);
 describeSelfTest("lease store", leaseStoreCases, () => new MemoryLeaseStore(), brokenLeaseStores);
+describeSelfTest("inbox store", inboxStoreCases, () => inboxInMemory(), brokenInboxes);
 
 async function bookieOver(make: (fields: StoredBookieFields) => Bookie): Promise<BookieUnderTest> {
   const [clock, store, storage] = [new TestClock(), new MemoryEntryStore(), "s1"];

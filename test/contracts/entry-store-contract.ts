@@ -1,6 +1,12 @@
 /** What every entry store must do: the slots of one bookie (ports.ts, rules 1 to 4 and 21). */
 import type { EntryStore } from "../../lib/protocol/ports.ts";
-import { type ContractCase, describeContract, type Opened, type OpenedStore } from "./contract.ts";
+import {
+  type AdapterTraits,
+  type ContractCase,
+  describeContract,
+  type Opened,
+  type OpenedStore,
+} from "./contract.ts";
 import { listCases } from "./entry-store-list-cases.ts";
 import { slotCases } from "./entry-store-slot-cases.ts";
 import { persistentEntryStore } from "./persistent-entry-store.ts";
@@ -10,10 +16,10 @@ export const entryStoreCases: readonly ContractCase<EntryStore>[] = [...slotCase
 export function entryStoreContract(
   name: string,
   open: () => Promise<OpenedStore<EntryStore>>,
-  size: { readonly many?: number; readonly isFaulty?: boolean } = {},
+  traits: AdapterTraits = {},
 ): void {
   describeContract({
-    ...size,
+    ...traits,
     name: `entry store: ${name}`,
     cases: entryStoreCases,
     open: async (): Promise<Opened<EntryStore>> => {

@@ -1,10 +1,25 @@
 /** What every lease store must do: compare-and-set on the version, never on the holder (rule 16). */
 import { expect } from "vitest";
-import { bookieId, entryId, ledgerId, region, seqNum, writeToken } from "../../lib/protocol/ids.ts";
+import {
+  bookieId,
+  entryId,
+  leaseBirth,
+  ledgerId,
+  region,
+  seqNum,
+  tenure,
+  writeToken,
+} from "../../lib/protocol/ids.ts";
 import type { Version } from "../../lib/protocol/items.ts";
 import type { Lease, OwnerFailures } from "../../lib/protocol/lease.ts";
 import type { LeaseStore, WriteAnswer } from "../../lib/protocol/ports.ts";
-import { type ContractCase, describeContract, type Opened, type OpenedStore } from "./contract.ts";
+import {
+  type AdapterTraits,
+  type ContractCase,
+  describeContract,
+  type Opened,
+  type OpenedStore,
+} from "./contract.ts";
 import { persistentLeaseStore } from "./persistent-metadata-store.ts";
 import type { Scope } from "./scope.ts";
 
@@ -151,8 +166,13 @@ export const leaseStoreCases: readonly ContractCase<LeaseStore>[] = [
   },
 ];
 
-export function leaseStoreContract(name: string, open: () => Promise<OpenedStore<LeaseStore>>): void {
+export function leaseStoreContract(
+  name: string,
+  open: () => Promise<OpenedStore<LeaseStore>>,
+  traits: AdapterTraits = {},
+): void {
   describeContract({
+    ...traits,
     name: `lease store: ${name}`,
     cases: leaseStoreCases,
     open: async (): Promise<Opened<LeaseStore>> => {
@@ -165,6 +185,7 @@ export function leaseStoreContract(name: string, open: () => Promise<OpenedStore
 /** A lease of a tenure of its own. */
 export function sampleLease(scope: Scope): Lease {
   return {
+    birth: leaseBirth("b1rth"),
     tenure: scope.tenure(),
     holder: "append us-east-1 i-0",
     expiresAtMs: 1_700_000_000_000,
@@ -180,6 +201,8 @@ export function sampleLease(scope: Scope): Lease {
     },
     suspects: [bookieId("us-east-1.b1~s1")],
     contest: { region: region("us-west-2"), times: 2, aloneUntilMs: 1_700_000_000_900 },
+    owed: [{ tenure: tenure("t1"), ledgerId: ledgerId(7), keptAtMs: 1_700_000_000_000 }],
+    floor: 4,
   };
 }
 

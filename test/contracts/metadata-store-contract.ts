@@ -1,6 +1,12 @@
 /** What every metadata store must do: compare-and-set items, ordered queries (ports.ts). */
 import type { MetadataStore } from "../../lib/protocol/ports.ts";
-import { type ContractCase, describeContract, type Opened, type OpenedStore } from "./contract.ts";
+import {
+  type AdapterTraits,
+  type ContractCase,
+  describeContract,
+  type Opened,
+  type OpenedStore,
+} from "./contract.ts";
 import { itemCases } from "./metadata-item-cases.ts";
 import { queryCases } from "./metadata-query-cases.ts";
 import { updateCases } from "./metadata-update-cases.ts";
@@ -15,10 +21,10 @@ export const metadataStoreCases: readonly ContractCase<MetadataStore>[] = [
 export function metadataStoreContract(
   name: string,
   open: () => Promise<OpenedStore<MetadataStore>>,
-  size: { readonly many?: number; readonly isFaulty?: boolean } = {},
+  traits: AdapterTraits = {},
 ): void {
   describeContract({
-    ...size,
+    ...traits,
     name: `metadata store: ${name}`,
     cases: metadataStoreCases,
     open: async (): Promise<Opened<MetadataStore>> => {

@@ -11,8 +11,7 @@ import {
 } from "../../lib/protocol/ids.ts";
 import type { Item, LogItem } from "../../lib/protocol/items.ts";
 import type { LedgerMetadata } from "../../lib/protocol/ledger-metadata.ts";
-import type { BookieAddress } from "../../lib/protocol/place.ts";
-import type { Fragment, Replication } from "../../lib/protocol/replication.ts";
+import type { BookieAddress, Fragment, Replication } from "../../lib/protocol/replication.ts";
 
 export const sampleReplication: Replication = {
   ensembleSize: 4,

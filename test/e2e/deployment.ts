@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { ScratchDirectory } from "../adapters/scratch-directory.ts";
 import { run } from "../cli/run-command.ts";
 import { DeployedCloud } from "./aws/deployed-cloud.ts";
+import { proveEdges } from "./aws/edges.ts";
 import { proveReadCannotWrite, proveReaderCannotWrite } from "./aws/least-privilege.ts";
 import { largeFile, Scenario, step } from "./aws/scenario.ts";
 import { TlsInFront } from "./aws/tls-in-front.ts";
@@ -46,6 +47,7 @@ async function driveDeployment(isEnforced: boolean): Promise<void> {
     await orders.readAll(west);
   });
   await step("append and read without the gateway", () => orders.goAroundGateway(east));
+  await step("pass on octets and names, and answer pages and refusals", () => proveEdges(cloud, east));
   await step("refuse unsigned requests, and strangers", () => orders.refuseStrangers(east, isEnforced));
   if (isEnforced) {
     await step("deny read, and readers, whatever writes", async () => {

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import {
   bookieId,
   entryId,
+  leaseBirth,
   ledgerId,
   logIncarnation,
   logName,
@@ -15,9 +16,8 @@ import {
 import type { Item, LogConfig, SegmentCompletion, Version } from "../../lib/protocol/items.ts";
 import type { Lease, LedgerTail, OwnerFailures } from "../../lib/protocol/lease.ts";
 import type { LedgerMetadata, LedgerOrigin } from "../../lib/protocol/ledger-metadata.ts";
-import type { BookieAddress } from "../../lib/protocol/place.ts";
 import type { SealedEntry, StoreKey, StoreValue } from "../../lib/protocol/ports.ts";
-import type { LedgerDigest, Replication } from "../../lib/protocol/replication.ts";
+import type { BookieAddress, LedgerDigest, Replication } from "../../lib/protocol/replication.ts";
 
 /** Up to 2^53 - 1, the ends and the neighbourhood of 2^32 included. */
 const natural = fc.oneof(
@@ -240,6 +240,7 @@ const anyLedgerTail: fc.Arbitrary<LedgerTail> = fc.record(
 
 export const anyLease: fc.Arbitrary<Lease> = fc.record(
   {
+    birth: text.map(leaseBirth),
     tenure: text.map(tenure),
     holder: text,
     expiresAtMs: timeMs,
@@ -248,8 +249,12 @@ export const anyLease: fc.Arbitrary<Lease> = fc.record(
     tail: anyLedgerTail,
     suspects: fc.array(anyBookieId, { maxLength: 3 }),
     contest: fc.record({ region: anyRegion, times: natural, aloneUntilMs: timeMs }),
+    owed: fc.array(fc.record({ tenure: text.map(tenure), ledgerId: anyLedgerId, keptAtMs: timeMs }), {
+      maxLength: 3,
+    }),
+    floor: natural,
   },
-  { requiredKeys: ["tenure", "holder", "expiresAtMs", "clean", "wanted", "suspects"] },
+  { requiredKeys: ["tenure", "holder", "expiresAtMs", "clean", "wanted", "suspects", "owed"] },
 );
 
 export const anyOwnerFailures: fc.Arbitrary<OwnerFailures> = fc.record({

@@ -64,7 +64,16 @@ function objectAt(value: unknown, path: readonly string[]): Record<string, unkno
   return step === undefined ? object : objectAt(object[step], rest);
 }
 
-const optional = new Set(["origin", "completion", "homeRegion", "preferredRegion", "contest", "sweptAtMs"]);
+const optional = new Set([
+  "origin",
+  "completion",
+  "homeRegion",
+  "preferredRegion",
+  "contest",
+  "sweptAtMs",
+  "birth",
+  "floor",
+]);
 /** Times may be any number. */
 const anyNumberIsFine = /(AtMs|UntilMs|TimestampMs) is -2\.5$/;
 

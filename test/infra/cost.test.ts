@@ -1,5 +1,8 @@
 /** The requests that the cost is computed from are those that the shipped protocol makes. */
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { MemoryEntryStore } from "../../lib/adapters/memory/memory-entry-store.ts";
+import { MemoryLeaseStore } from "../../lib/adapters/memory/memory-lease-store.ts";
+import { MemoryMetadataStore } from "../../lib/adapters/memory/memory-metadata-store.ts";
 import {
   type AppendCase,
   appendCost,
@@ -7,6 +10,10 @@ import {
   storageCost,
   totalOf,
 } from "../../lib/infra/cost/append-cost.ts";
+import { healthCost, healthRequests, monthOfHealth } from "../../lib/infra/cost/health-cost.ts";
+import { AppendFunction } from "../../lib/lambda/append-function.ts";
+import { StoredBookie } from "../../lib/protocol/bookie/stored-bookie.ts";
+import { REGIONS, Regions } from "../lambda/regions-in-memory.ts";
 import { LogWorld } from "../scenarios/log/log-world.ts";
 
 test.each([
@@ -74,4 +81,36 @@ test("INTELLIGENT_TIERING: puts as in STANDARD; only what may be moved is watche
   const large = { batchBytes: 2 ** 20 };
   const watching = storageCost({ ...tiered, ...large }).dollars - storageCost({ ...four, ...large }).dollars;
   expect(watching).toBeCloseTo(4 * 2.5, 5);
+});
+
+test("asking for health makes the requests that are charged for: every bookie, each time", async () => {
+  vi.stubEnv("POWERTOOLS_METRICS_DISABLED", "true");
+  const regions = await Regions.make();
+  const ask = () => regions.ask(REGIONS[0], "GET", "/v1/health");
+  await ask();
+  const spies = {
+    bookieCalls: vi.spyOn(StoredBookie.prototype, "read"),
+    slotGets: vi.spyOn(MemoryEntryStore.prototype, "get"),
+    metadataReads: vi.spyOn(MemoryMetadataStore.prototype, "get"),
+    appendCalls: vi.spyOn(AppendFunction.prototype, "serve"),
+    leaseReads: vi.spyOn(MemoryLeaseStore.prototype, "read"),
+  };
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+  });
+  expect(await ask()).toMatchObject({ status: 200 });
+  const counted = Object.entries(spies).map(([what, spy]) => [what, spy.mock.calls.length]);
+  expect(Object.fromEntries(counted)).toEqual({
+    ...healthRequests(6, 2),
+    // Here the registry does not change, and nothing reads it.
+    registryReads: undefined,
+  });
+});
+
+test("the lines of health add up: six bookies and three replicas, by hand", () => {
+  const lines = healthCost({ bookies: 6, replicas: 3, withGateway: true, askMs: 100, bookieMs: 80 });
+  // 3.50 + 2 x (0.20 + 2.3034) + 6 x (0.20 + 1.0667) + 2.40 + 3.5 x 0.125
+  expect(totalOf(lines)).toBeCloseTo(18.94, 2);
+  // 86,400 times in 30 days.
+  expect(monthOfHealth(totalOf(lines), 30)).toBeCloseTo(1.64, 2);
 });

@@ -68,6 +68,22 @@ describe.each([
   const bookies = (role: "bookie" | "reader") =>
     names.flatMap((one) => ["b1", "b2"].map((b) => `function ${one} glog-${role}-${b}`));
 
+  it.each(names)("%s: append alone uses the inbox, its own region's", (name) => {
+    const granted = grants(regionTemplate(all, name));
+    const own = granted.get(`glog-${name}-append`) ?? [];
+    // What the store sends: BatchWriteItem asks no right to put or to delete.
+    expect([bySid(own, "Inbox").Action].flat()).toEqual([
+      "dynamodb:GetItem",
+      "dynamodb:Query",
+      "dynamodb:PutItem",
+      "dynamodb:BatchWriteItem",
+    ]);
+    expect(namesOf(bySid(own, "Inbox"))).toEqual([`table ${name} glog-inbox`]);
+    for (const [role, others] of granted) {
+      if (role !== `glog-${name}-append`) expect(JSON.stringify(others)).not.toContain("glog-inbox");
+    }
+  });
+
   it.each(names)("%s: append and auditor read and write metadata and their own leases", (name) => {
     const granted = grants(regionTemplate(all, name));
     for (const role of ["append", "auditor"]) {
@@ -75,6 +91,7 @@ describe.each([
       expect(sidsOf(own)).toEqual([
         "Appends",
         "Bookies",
+        ...(role === "append" ? ["Inbox"] : []),
         "Leases",
         "OwnLog",
         "ReadMetadata",

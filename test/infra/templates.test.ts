@@ -13,6 +13,7 @@ import {
   type Templates,
   templatesOf,
   topologyOf,
+  variablesOf,
   withWitness,
 } from "./topologies.ts";
 
@@ -46,12 +47,6 @@ function invokedBy(granted: readonly Statement[]): readonly string[] {
     .filter(({ Action }) => Action === "lambda:InvokeFunction")
     .flatMap(({ Resource }) => Resource)
     .map((arn) => JSON.stringify(arn));
-}
-
-function variablesOf(template: Template, functionName: string): Record<string, string> {
-  const found = Object.values(template.findResources("AWS::Lambda::Function"));
-  const one = found.find(({ Properties }) => Properties.FunctionName === functionName);
-  return one?.Properties.Environment.Variables;
 }
 
 describe("the metadata table", { timeout: 180_000 }, () => {
@@ -327,7 +322,32 @@ describe.each([
       });
       template.hasResourceProperties("AWS::Events::Rule", { ScheduleExpression: "rate(5 minutes)" });
       template.resourceCountIs("AWS::CloudWatch::Dashboard", 1);
-      template.resourcePropertiesCountIs("AWS::CloudWatch::Alarm", { TreatMissingData: "notBreaching" }, 13);
+      template.resourcePropertiesCountIs("AWS::CloudWatch::Alarm", { TreatMissingData: "notBreaching" }, 14);
+    }
+  });
+
+  test("the inbox has a protected table of its own that forgets by age, and an alarm on its throttles", () => {
+    for (const template of all.regions.values()) {
+      template.hasResource("AWS::DynamoDB::GlobalTable", {
+        DeletionPolicy: "Retain",
+        UpdateReplacePolicy: "Retain",
+        Properties: {
+          TableName: "glog-inbox",
+          BillingMode: "PAY_PER_REQUEST",
+          KeySchema: [
+            { AttributeName: "pk", KeyType: "HASH" },
+            { AttributeName: "sk", KeyType: "RANGE" },
+          ],
+          TimeToLiveSpecification: { AttributeName: "expires", Enabled: true },
+          Replicas: [Match.objectLike({ DeletionProtectionEnabled: true })],
+        },
+      });
+      const alarms = Object.values(template.findResources("AWS::CloudWatch::Alarm"));
+      const own = alarms.filter(({ Properties }) => /inbox-throttles$/.test(Properties.AlarmName));
+      expect(own).toHaveLength(1);
+      const metrics = JSON.stringify(own[0]?.Properties.Metrics);
+      for (const name of ["ReadThrottleEvents", "WriteThrottleEvents"]) expect(metrics).toContain(name);
+      expect(readRegionSettings(variablesOf(template, "glog-append")).inboxTable).toBe("glog-inbox");
     }
   });
 

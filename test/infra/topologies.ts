@@ -36,6 +36,7 @@ export function topologyOf(count: number, metadata: Topology["metadata"]): Topol
     })),
     storageClass: "STANDARD",
     reads: "buffered",
+    allowedOrigins: [],
     presets: count === 1 ? ["single-region"] : ["standard", "economy"],
     retentionDays: 30,
     logLevel: "info",
@@ -72,10 +73,14 @@ export function templatesOf(topology: Topology): Templates {
   return known;
 }
 
-/** `checked`: with cdk-nag, which throws for whatever it finds. */
+/**
+ * `checked`: with cdk-nag and with CDK's own rules, which throw for whatever they find. Unchecked, those rules
+ * would only warn, and take most of the time.
+ */
 export function synthesised(topology: Topology, checked = false): Templates {
   const app = new App({
     context: { "@aws-cdk/core:validateAgainstDefaultRules": checked },
+    builtinCloudFormationValidation: checked,
     treeMetadata: false,
     analyticsReporting: false,
     stackTraces: false,
@@ -103,4 +108,10 @@ export function regionTemplate(templates: Templates, name: string): Template {
   const found = templates.regions.get(name);
   if (found === undefined) throw new Error(`no stack of ${name}`);
   return found;
+}
+
+export function variablesOf(template: Template, functionName: string): Record<string, string> {
+  const found = Object.values(template.findResources("AWS::Lambda::Function"));
+  const one = found.find(({ Properties }) => Properties.FunctionName === functionName);
+  return one?.Properties.Environment.Variables;
 }

@@ -83,6 +83,16 @@ describe("a topology", () => {
       "is one of 1, 3, 5",
     ],
     [
+      "an origin with a path",
+      spoilt(3, strong, (t) => (t.allowedOrigins = ["https://app.example/"])),
+      "is no origin as browsers write it, such as https://app.example",
+    ],
+    [
+      "all origins",
+      spoilt(3, strong, (t) => (t.allowedOrigins = ["*"])),
+      "is no origin as browsers write it",
+    ],
+    [
       "a preset that there is not",
       spoilt(3, strong, (t) => (t.presets = ["best"])),
       "neither a preset's name nor",

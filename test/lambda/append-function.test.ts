@@ -1,5 +1,4 @@
 /** What a region's `append` function leaves behind itself when its answer leaves (AF1). */
-import type { Context } from "aws-lambda";
 import { expect, test } from "vitest";
 import { encodeAppendCall } from "../../lib/adapters/aws/append-call.ts";
 import { AppendFunction } from "../../lib/lambda/append-function.ts";
@@ -21,11 +20,12 @@ function instance(w: LogWorld, name: string) {
       flush: () => {},
     },
     appends: {},
+    settings: { allowedOrigins: [] },
   };
   const served = new AppendFunction(world as unknown as RegionWorld);
   return (text: string) => {
     const request = { log: LOG, records: [recordOf(text)] };
-    return served.serve(encodeAppendCall({ operation: "append", request }), {} as Context);
+    return served.serve(encodeAppendCall({ operation: "append", request }));
   };
 }
 

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { regionHealth } from "../../lib/lambda/region-health.ts";
 import type { RegionWorld } from "../../lib/lambda/region-world.ts";
-import { region } from "../../lib/protocol/ids.ts";
+import { type Region, region } from "../../lib/protocol/ids.ts";
 import { readRegistry } from "../../lib/protocol/placement/registry.ts";
 import type { MetadataStore } from "../../lib/protocol/ports.ts";
 import { REGIONS, Regions, type WatchedLeases } from "./regions-in-memory.ts";
@@ -38,7 +38,11 @@ describe("health", { timeout: 60_000 }, () => {
     const silent = { get: () => Promise.reject(new Error("silent")) } as unknown as MetadataStore;
     const world = (mode: object, west: MetadataStore = found.ports.metadata): RegionWorld => ({
       ...found,
-      settings: { metadata: mode, regions: REGIONS.map((name) => ({ region: name })) } as never,
+      settings: {
+        allowedOrigins: [],
+        metadata: mode,
+        regions: REGIONS.map((name) => ({ region: name })),
+      } as never,
       replicas: [
         { region: region(EAST), store: found.ports.metadata },
         { region: region(WEST), store: west },
@@ -61,6 +65,24 @@ describe("health", { timeout: 60_000 }, () => {
       status: "unavailable",
       regions: [up, seen("down")],
       metadataReplicas: [up, seen("up")],
+    });
+  });
+
+  it("is 503, with the reason, while operators drain so much that a ledger has no place", async () => {
+    const found = regions.worlds.get(`read ${EAST}`) as RegionWorld;
+    // A process that has just started knows it when it has read the registry.
+    const regionStates = new Map<Region, "draining">();
+    const states = () => ({ bookies: new Map(), regions: regionStates });
+    const whenCurrent = async () => {
+      regionStates.set(region(WEST), "draining");
+    };
+    const topology = { ...found.ports.topology, states, whenCurrent };
+    const world = { ...found, ports: { ...found.ports, topology } };
+    expect(await regionHealth(world)).toMatchObject({
+      status: "unavailable",
+      survivableRegionLosses: 0,
+      detail: expect.stringContaining("have no place"),
+      regions: [up, seen("up")],
     });
   });
 

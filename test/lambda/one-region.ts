@@ -8,6 +8,8 @@ export const oneRegion: RegionSettings = {
   bookies: [{ id: "us-east-1.b1~s1", region: "us-east-1", rack: "a", functionName: "glog-bookie-b1" }],
   metadata: { table: "glog-metadata", mode: "home", homeRegion: "us-east-1", replicas: ["us-east-1"] },
   leaseTable: "glog-leases",
+  inboxTable: "glog-inbox",
   defaultReplication: { ensembleSize: 1, writeQuorum: 1, ackQuorum: 1, minRegions: 1 },
   reads: "buffered",
+  allowedOrigins: [],
 };

@@ -94,8 +94,10 @@ function settings(mode: "strong" | "home"): RegionSettings {
       ...(mode === "home" ? { homeRegion: "us-east-1" } : {}),
     },
     leaseTable: "leases",
+    inboxTable: "inbox",
     defaultReplication: { ensembleSize: 3, writeQuorum: 3, ackQuorum: 2, minRegions: 2 },
     reads: "buffered",
+    allowedOrigins: [],
   };
 }
 

@@ -1,6 +1,5 @@
 /** Two regions of functions in one process, over memory: as they are deployed, less AWS. */
 import type { InvokeCommand } from "@aws-sdk/client-lambda";
-import type { Context } from "aws-lambda";
 import { expect } from "vitest";
 import { LambdaAppends } from "../../lib/adapters/aws/lambda-appends.ts";
 import type { LambdaFunction } from "../../lib/adapters/aws/lambda-call.ts";
@@ -19,8 +18,8 @@ import { StoredBookie, setUpStorage } from "../../lib/protocol/bookie/stored-boo
 import { unavailable } from "../../lib/protocol/errors.ts";
 import { bookieId, region as regionOf } from "../../lib/protocol/ids.ts";
 import type { Lease } from "../../lib/protocol/lease.ts";
-import type { BookieAddress } from "../../lib/protocol/place.ts";
 import type { Bookie } from "../../lib/protocol/ports.ts";
+import type { BookieAddress } from "../../lib/protocol/replication.ts";
 import { pause } from "../../lib/protocol/waiting.ts";
 import { fixed, testPorts } from "../process-ports.ts";
 
@@ -90,7 +89,7 @@ export class Regions {
       isBase64Encoded: false,
     };
     const served = method === "GET" ? this.#reads.get(region) : this.#functions.get(region);
-    const answer = (await served?.serve(event, {} as Context)) as { statusCode: number; body: string };
+    const answer = (await served?.serve(event)) as { statusCode: number; body: string };
     return { status: answer.statusCode, body: JSON.parse(answer.body) };
   }
 
@@ -122,7 +121,7 @@ export class Regions {
           throw Object.assign(new Error("Rate Exceeded."), refusal);
         }
         const event: unknown = JSON.parse(Buffer.from(input.Payload as Uint8Array).toString());
-        const answer = await this.#functions.get(region)?.serve(event, {} as Context);
+        const answer = await this.#functions.get(region)?.serve(event);
         return { Payload: Buffer.from(JSON.stringify(answer)) };
       };
       return { client: { send } as unknown as LambdaFunction["client"], name: "append", region };
@@ -143,6 +142,7 @@ export class Regions {
     const absent = (id: string): never => expect.fail(`no bookie ${id}`);
     const world: RegionWorld = {
       settings: {
+        allowedOrigins: [],
         metadata: { mode: "strong", witnessRegion: "us-east-2" },
         regions: REGIONS.map((name) => ({ region: name })),
       } as unknown as RegionSettings,

@@ -3,7 +3,6 @@
  * DynamoDB's client with a scripted service behind it.
  */
 import { setTimeout } from "node:timers/promises";
-import type { Context } from "aws-lambda";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { encodeAppendCall } from "../../lib/adapters/aws/append-call.ts";
 import { dynamoDbClient, lambdaClient } from "../../lib/adapters/aws/aws-clients.ts";
@@ -53,7 +52,7 @@ const records = [{ body: new Uint8Array(1), headers: [] }];
 const appendCall = encodeAppendCall({ operation: "append", request: { log, records } });
 const notFound = { failure: { code: "log_not_found" } };
 
-const request = (append: AppendFunction) => append.serve(appendCall, {} as Context);
+const request = (append: AppendFunction) => append.serve(appendCall);
 
 const until = (ready: () => boolean) => vi.waitFor(() => expect(ready()).toBe(true), { interval: 1 });
 
@@ -113,7 +112,7 @@ test("AF2 a registry that hangs holds up a request for a second, and no question
   const append = new AppendFunction(world("append"));
   const log = newLogIncarnation(new SystemRandom());
   const startedMs = performance.now();
-  const answer = await append.serve(encodeAppendCall({ operation: "can-own", log }), {} as Context);
+  const answer = await append.serve(encodeAppendCall({ operation: "can-own", log }));
   expect(answer).toMatchObject({ answer: true });
   expect(performance.now() - startedMs).toBeLessThan(900);
   expect(await request(append)).toMatchObject(notFound);

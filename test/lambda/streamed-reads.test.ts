@@ -3,7 +3,7 @@
  * goes in front of the first bytes, eight zero bytes behind it.
  */
 import { PassThrough, type Writable } from "node:stream";
-import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { answerHttp, httpAnswer, isOfGateway } from "../../lib/lambda/http-requests.ts";
 import { ReadFunction } from "../../lib/lambda/read-function.ts";
@@ -19,7 +19,6 @@ import {
 import { apiUnderTest } from "../api/api-under-test.ts";
 import { oneRegion } from "./one-region.ts";
 
-const context = {} as Context;
 const settings = { ...oneRegion, reads: "stream" } as const;
 const MB = 1_024 * 1_024;
 /** What Lambda takes of an answer that is given whole. */
@@ -84,7 +83,7 @@ describe("what Lambda is to call", () => {
 
   it("streams if the deployment says so and the runtime can", async () => {
     const marked = playRuntime();
-    expect(await handlerFor("stream", whole, streamed)({}, context)).toBe("streamed");
+    expect(await handlerFor("stream", whole, streamed)({})).toBe("streamed");
     expect(marked).toEqual([streamed]);
   });
 
@@ -103,11 +102,11 @@ describe("a streamed answer", () => {
   it("is the whole answer's status, headers and bytes, head first", async () => {
     playRuntime();
     const { api } = apiUnderTest();
-    await answerHttp(api)(event("PUT", "/v1/logs/a%2Fb", { body: "{}" }), context);
+    await answerHttp(api, "here")(event("PUT", "/v1/logs/a%2Fb", { body: "{}" }));
     for (const path of ["/v1/logs/a%2Fb", "/v1/logs/a%2Fb/records", "/v1/nothing", "/v1/logs/%2e%2e"]) {
-      const whole = await answerHttp(api)(event("GET", path), context);
+      const whole = await answerHttp(api, "here")(event("GET", path));
       const { stream, parts } = receiver();
-      await streamAnswer(stream, await httpAnswer(api, event("GET", path), context));
+      await streamAnswer(stream, await httpAnswer(api, "here", event("GET", path)));
       const { head, body } = parts();
       expect(head.statusCode).toBe(whole.statusCode);
       expect(Object.keys(head.headers).sort()).toEqual(Object.keys(whole.headers ?? {}).sort());
@@ -158,12 +157,12 @@ describe("a streamed answer", () => {
 describe("a read of 1 MiB of control characters, which are six characters each in JSON", () => {
   async function wide() {
     const { api } = apiUnderTest();
-    const answer = answerHttp(api);
-    await answer(event("PUT", "/v1/logs/wide", { body: "{}" }), context);
+    const answer = answerHttp(api, "here");
+    await answer(event("PUT", "/v1/logs/wide", { body: "{}" }));
     const records = Array.from({ length: 16 }, () => ({ body: "\u0001".repeat(MB / 16 - 64) }));
     const headers = { "content-type": "application/json" };
     const body = JSON.stringify({ records });
-    const appended = await answer(event("POST", "/v1/logs/wide/records", { headers, body }), context);
+    const appended = await answer(event("POST", "/v1/logs/wide/records", { headers, body }));
     expect(appended.statusCode).toBe(200);
     const read = (more: object = {}) => event("GET", "/v1/logs/wide/records", more);
     return { api, answer, read };
@@ -173,7 +172,7 @@ describe("a read of 1 MiB of control characters, which are six characters each i
     playRuntime();
     const { api, read } = await wide();
     const { stream, parts } = receiver();
-    await streamAnswer(stream, await httpAnswer(api, read(), context));
+    await streamAnswer(stream, await httpAnswer(api, "here", read()));
     expect(parts().head.statusCode).toBe(200);
     const text = parts().body.toString();
     expect(JSON.parse(text).records).toHaveLength(16);
@@ -182,7 +181,7 @@ describe("a read of 1 MiB of control characters, which are six characters each i
 
   it("whole, is refused with what to ask instead, and each of these is answered", async () => {
     const { answer, read } = await wide();
-    const refused = await answer(read(), context);
+    const refused = await answer(read());
     expect(refused).toMatchObject({
       statusCode: 400,
       headers: { "content-type": "application/problem+json", "log-region": expect.any(String) },
@@ -194,9 +193,9 @@ describe("a read of 1 MiB of control characters, which are six characters each i
       limit_bytes: WHOLE_BYTES_MAX,
       detail: expect.stringContaining("Log-Format: base64"),
     });
-    const asBase64 = await answer(read({ headers: { "log-format": "base64" } }), context);
+    const asBase64 = await answer(read({ headers: { "log-format": "base64" } }));
     expect(JSON.parse(asBase64.body).records).toHaveLength(16);
-    const fewer = await answer(read({ queryStringParameters: { count: "8" } }), context);
+    const fewer = await answer(read({ queryStringParameters: { count: "8" } }));
     expect(JSON.parse(fewer.body).records).toHaveLength(8);
   });
 });
@@ -213,7 +212,7 @@ describe("the read function", () => {
     playRuntime();
     const { world, read } = reader();
     const { stream, parts } = receiver();
-    await read.stream(event("GET", path), stream, context);
+    await read.stream(event("GET", path), stream);
     expect(parts().head.statusCode).toBe(200);
     expect(JSON.parse(parts().body.toString())).toHaveProperty("openapi");
     expect(world.trace.flush).toHaveBeenCalledTimes(1);
@@ -224,10 +223,10 @@ describe("the read function", () => {
     const { read } = reader();
     const direct = event("GET", path, { requestContext: { stage: "direct" } });
     const { stream, all } = receiver();
-    await read.stream(direct, stream, context);
+    await read.stream(direct, stream);
     const told = JSON.parse(all().toString());
     expect(told).toMatchObject({ statusCode: 200, isBase64Encoded: false });
-    expect(told.body).toBe(((await read.serve(direct, context)) as APIGatewayProxyResult).body);
+    expect(told.body).toBe(((await read.serve(direct)) as APIGatewayProxyResult).body);
   });
 });
 

@@ -8,6 +8,7 @@ import { WriteWatch, watchedEntries } from "../../lib/local/write-watch.ts";
 import { present } from "../../lib/protocol/assert.ts";
 import { bookieId, ledgerId, type Region, region } from "../../lib/protocol/ids.ts";
 import { TestClock } from "../scenarios/test-clock.ts";
+import { HurriedClock } from "./hurried-clock.ts";
 import { RunningCloud } from "./running-cloud.ts";
 
 const healthOf = async (running: RunningCloud, name = "us-east-1") => {
@@ -51,7 +52,7 @@ describe("a running cloud", () => {
   });
 
   test("regions drained until no log can be placed: 503, as creations then", async () => {
-    await using running = await RunningCloud.start();
+    await using running = await RunningCloud.start({ clock: new HurriedClock(4) });
     const url = running.url("us-east-1");
     const state = async (name: string, to: string) => {
       const headers = { "content-type": "application/json" };

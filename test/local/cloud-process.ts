@@ -3,10 +3,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { LogClient } from "../../lib/client/log-client.ts";
-
-const COMMAND = fileURLToPath(new URL("../../bin/fenceline.mjs", import.meta.url));
+import { COMMAND } from "../command-file.ts";
 
 /** Starts `fenceline` with these arguments. */
 export function spawnCommand(

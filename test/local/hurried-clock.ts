@@ -1,7 +1,7 @@
 /** The system's clock, some times faster: waits and limits of seconds pass in a fraction of them. */
 import { SystemClock } from "../../lib/adapters/node/system-clock.ts";
 import type { CloudClock } from "../../lib/local/embedded-cloud.ts";
-import type { Timer } from "../../lib/protocol/clock.ts";
+import type { Timer } from "../../lib/protocol/deadline.ts";
 
 export class HurriedClock implements CloudClock {
   readonly #clock = new SystemClock();

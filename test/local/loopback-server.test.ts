@@ -5,6 +5,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { LoopbackServer } from "../../lib/local/loopback-server.ts";
+import { HurriedClock } from "./hurried-clock.ts";
 import { RunningCloud } from "./running-cloud.ts";
 
 /** Sends bytes as they are, and returns all that comes back until the connection ends. */
@@ -219,7 +220,7 @@ describe("a region's port", () => {
 });
 
 test("a log is not transferred to a region that takes none, which is the state's fault", async () => {
-  await using running = await RunningCloud.start();
+  await using running = await RunningCloud.start({ clock: new HurriedClock(4) });
   const url = running.url("us-east-1");
   const send = (method: string, path: string, body: object) =>
     fetch(`${url}${path}`, {

@@ -8,8 +8,8 @@ import { StoredBookie } from "../../lib/protocol/bookie/stored-bookie.ts";
 import { type ComposedRegion, composeRegion } from "../../lib/protocol/compose-region.ts";
 import { unavailable } from "../../lib/protocol/errors.ts";
 import { logName, region, seqNum } from "../../lib/protocol/ids.ts";
-import type { BookieAddress } from "../../lib/protocol/place.ts";
 import type { EntryStore, MetadataStore } from "../../lib/protocol/ports.ts";
+import type { BookieAddress } from "../../lib/protocol/replication.ts";
 import { fixed, testPorts } from "../process-ports.ts";
 
 export interface StoreCall {

@@ -7,7 +7,7 @@ import { LevelEntryStore } from "../../lib/adapters/level/level-entry-store.ts";
 import { LevelMetadataStore } from "../../lib/adapters/level/level-metadata-store.ts";
 import { setUpStorage } from "../../lib/protocol/bookie/stored-bookie.ts";
 import { bookieId, region } from "../../lib/protocol/ids.ts";
-import type { BookieAddress } from "../../lib/protocol/place.ts";
+import type { BookieAddress } from "../../lib/protocol/replication.ts";
 import { ScratchDirectory } from "../adapters/scratch-directory.ts";
 import type { Command, Done, StoreCall, ToProcess } from "./region-process.ts";
 

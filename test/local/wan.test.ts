@@ -4,8 +4,8 @@ import { MemoryEntryStore } from "../../lib/adapters/memory/memory-entry-store.t
 import { Control } from "../../lib/local/control-client.ts";
 import { asMeasured, equallyFar } from "../../lib/local/distances.ts";
 import { asSlowAsObjects } from "../../lib/local/object-store-latency.ts";
-import { CallAbort } from "../../lib/protocol/call-abort.ts";
 import { ledgerId, region } from "../../lib/protocol/ids.ts";
+import { CallAbort } from "../../lib/protocol/waiting.ts";
 import { run } from "../cli/run-command.ts";
 import { TestClock } from "../scenarios/test-clock.ts";
 import { SeededRandom } from "../sim/seeded-random.ts";

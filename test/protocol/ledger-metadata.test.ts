@@ -11,11 +11,11 @@ import {
   newLedger,
   type OpenLedger,
   replaceEnsemble,
-  sameEnsemble,
+  sameFragment,
   startRecovery,
   withFragment,
 } from "../../lib/protocol/ledger-metadata.ts";
-import type { BookieAddress } from "../../lib/protocol/place.ts";
+import type { BookieAddress } from "../../lib/protocol/replication.ts";
 
 const bookie = (name: string): BookieAddress => ({
   id: bookieId(name),
@@ -193,8 +193,13 @@ describe("fragments", () => {
   });
 
   test("ensembles are the same only position by position", () => {
-    expect(sameEnsemble(ensemble("B0 B1"), ensemble("B0 B1"))).toBe(true);
-    expect(sameEnsemble(ensemble("B0 B1"), ensemble("B1 B0"))).toBe(false);
-    expect(sameEnsemble(ensemble("B0 B1"), ensemble("B0 B1 B2"))).toBe(false);
+    const isSame = (one: string, other: string) =>
+      sameFragment(
+        { firstEntry: entryId(0), ensemble: ensemble(one) },
+        { firstEntry: entryId(0), ensemble: ensemble(other) },
+      );
+    expect(isSame("B0 B1", "B0 B1")).toBe(true);
+    expect(isSame("B0 B1", "B1 B0")).toBe(false);
+    expect(isSame("B0 B1", "B0 B1 B2")).toBe(false);
   });
 });

@@ -2,16 +2,17 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { bookieId, type EntryId, entryId, region } from "../../lib/protocol/ids.ts";
-import type { BookieAddress } from "../../lib/protocol/place.ts";
-import type { Fragment, Replication } from "../../lib/protocol/replication.ts";
 import {
+  type BookieAddress,
+  type Fragment,
   isAckSet,
   memberAt,
   negativeQuorum,
   provesAbsence,
+  type Replication,
   writeSet,
   writeSetPositions,
-} from "../../lib/protocol/write-set.ts";
+} from "../../lib/protocol/replication.ts";
 
 const quorums = (e: number, qw: number, qa = 1, m = 1): Replication => ({
   ensembleSize: e,

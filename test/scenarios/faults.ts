@@ -6,7 +6,7 @@ import { unavailable } from "../../lib/protocol/errors.ts";
 
 /** One call at a port. `client` made it; `target` is a bookie's or a region's name, "metadata" or "lease". */
 export interface PortCall {
-  readonly port: "bookie" | "store" | "metadata" | "lease" | "region";
+  readonly port: "bookie" | "store" | "metadata" | "lease" | "inbox" | "region";
   readonly client: string;
   readonly target: string;
   readonly call: string;

@@ -1,5 +1,5 @@
-import type { BookieAddress } from "../../lib/protocol/place.ts";
 import type { EnsembleRequest, Placement } from "../../lib/protocol/placement/placement.ts";
+import type { BookieAddress } from "../../lib/protocol/replication.ts";
 
 /** Placement for stories: the first bookies in the order of the topology, spares in the same order. */
 export const inOrder: Placement = {

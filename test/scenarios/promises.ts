@@ -5,7 +5,7 @@
 import { type EntryId, entryId, type LedgerId } from "../../lib/protocol/ids.ts";
 import { ledgerKey } from "../../lib/protocol/items.ts";
 import { type ClosedLedger, fragmentAt, type LedgerMetadata } from "../../lib/protocol/ledger-metadata.ts";
-import { isAckSet, writeSet } from "../../lib/protocol/write-set.ts";
+import { isAckSet, writeSet } from "../../lib/protocol/replication.ts";
 import { textOf, type World } from "./world.ts";
 
 /** An add that was answered with its place. */

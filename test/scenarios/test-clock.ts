@@ -1,5 +1,5 @@
 /** A clock that stands still until the story lets time pass; timers fire in order of their due time. */
-import type { Clock, Timer } from "../../lib/protocol/clock.ts";
+import type { Clock, Timer } from "../../lib/protocol/deadline.ts";
 
 interface Due {
   atMs: number;

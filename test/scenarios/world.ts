@@ -31,7 +31,6 @@ import { LedgerWriter } from "../../lib/protocol/ledger/ledger-writer.ts";
 import { recoverLedger } from "../../lib/protocol/ledger/recover-ledger.ts";
 import type { LedgerMetadata } from "../../lib/protocol/ledger-metadata.ts";
 import type { LogPorts } from "../../lib/protocol/log/log-ports.ts";
-import type { BookieAddress } from "../../lib/protocol/place.ts";
 import type {
   Bookie,
   EntryStore,
@@ -40,7 +39,7 @@ import type {
   StoreKey,
   StoreValue,
 } from "../../lib/protocol/ports.ts";
-import type { LedgerDigest, Replication } from "../../lib/protocol/replication.ts";
+import type { BookieAddress, LedgerDigest, Replication } from "../../lib/protocol/replication.ts";
 import type { TraceEvent } from "../../lib/protocol/trace-events.ts";
 import { fixed, testPorts } from "../process-ports.ts";
 import { Faults } from "./faults.ts";

@@ -2,13 +2,14 @@
  * Placement without a policy: any bookies in any order. The ledger core must be safe on ensembles that the
  * shipped policy would refuse.
  */
-import type { BookieAddress } from "../../lib/protocol/place.ts";
+
 import type {
   EnsembleRequest,
   Placement,
   PlacementAnswer,
   ReplacementRequest,
 } from "../../lib/protocol/placement/placement.ts";
+import type { BookieAddress } from "../../lib/protocol/replication.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 
 /** Draws before it gives up; where few bookies fit, most draws do not. */

@@ -6,7 +6,6 @@
 import type { StoredBookie } from "../../lib/protocol/bookie/stored-bookie.ts";
 import { unavailable } from "../../lib/protocol/errors.ts";
 import type { BookieId, EntryId, LedgerId } from "../../lib/protocol/ids.ts";
-import type { BookieAddress } from "../../lib/protocol/place.ts";
 import type {
   AddAnswer,
   Bookie,
@@ -17,6 +16,7 @@ import type {
   SealedEntry,
   TailAnswer,
 } from "../../lib/protocol/ports.ts";
+import type { BookieAddress } from "../../lib/protocol/replication.ts";
 import type { BookieStorage } from "./bookie-storage.ts";
 import type { MessagePath } from "./message-path.ts";
 import type { BookieOperation, ServedCall } from "./observations.ts";

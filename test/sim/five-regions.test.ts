@@ -3,7 +3,7 @@
  * others. The metadata store is one that survives (mode `strong`); what happens when it does not comes last.
  */
 import { describe, expect, test } from "vitest";
-import { CPU_BOUND } from "../cpu-bound.ts";
+import { CPU_BOUND, EXHAUSTIVE } from "../cpu-bound.ts";
 import { type Fault, METADATA, type Wire } from "./faults.ts";
 import type { Operation } from "./history.ts";
 import type { ActorPlan, Plan } from "./plan.ts";
@@ -97,20 +97,22 @@ const appended = ({ operation }: Told) =>
 const readToTail = ({ operation }: Told) => operation.answer?.kind === "records" && operation.answer.upToDate;
 
 describe("five regions, minRegions 3", CPU_BOUND, () => {
-  test.each(pairs)(
-    "%s and %s are lost: the other three append, read to the tail, take over",
-    async (one, other) => {
-      const kind = one < other ? "region-hanging" : "region-refusing";
-      const { result, told } = await during(planOf(lose([one, other], kind), 1));
-      expect(result.violation).toBeUndefined();
-      for (const region of REGIONS.filter((name) => name !== one && name !== other)) {
-        const here = told.filter((one) => one.region === region);
-        expect(here.filter(appended).length, `appends in ${region}`).toBeGreaterThan(2);
-        expect(here.filter(readToTail).length, `strong reads in ${region}`).toBeGreaterThan(2);
-      }
-      expect(result.counts.takeovers).toBeGreaterThan(3);
-    },
-  );
+  const othersGoOn = async (one: string, other: string) => {
+    const kind = one < other ? "region-hanging" : "region-refusing";
+    const { result, told } = await during(planOf(lose([one, other], kind), 1));
+    expect(result.violation).toBeUndefined();
+    for (const region of REGIONS.filter((name) => name !== one && name !== other)) {
+      const here = told.filter((one) => one.region === region);
+      expect(here.filter(appended).length, `appends in ${region}`).toBeGreaterThan(2);
+      expect(here.filter(readToTail).length, `strong reads in ${region}`).toBeGreaterThan(2);
+    }
+    expect(result.counts.takeovers).toBeGreaterThan(3);
+  };
+  const title = "%s and %s are lost: the other three append, read to the tail, take over";
+  // One pair that hangs and one that refuses, which between them lose each region but one.
+  const sample = pairs.filter(([one, other]) => ["east south", "west center"].includes(`${one} ${other}`));
+  test.each(sample)(title, othersGoOn);
+  test.each(pairs.filter((pair) => !sample.includes(pair)))(title, EXHAUSTIVE, othersGoOn);
 
   test("three are lost: nothing is acknowledged meanwhile, nothing is lost, and all goes on afterwards", async () => {
     const { result, told } = await during(planOf(lose(["east", "south", "west"], "region-hanging"), 1));

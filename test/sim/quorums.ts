@@ -4,9 +4,8 @@
  */
 import type { BookieId } from "../../lib/protocol/ids.ts";
 import type { LedgerMetadata } from "../../lib/protocol/ledger-metadata.ts";
-import type { BookieAddress } from "../../lib/protocol/place.ts";
 import type { SealedEntry } from "../../lib/protocol/ports.ts";
-import type { Fragment, Replication } from "../../lib/protocol/replication.ts";
+import type { BookieAddress, Fragment, Replication } from "../../lib/protocol/replication.ts";
 
 /** The fragment of an entry: the last one that starts at it or before it. */
 export function fragmentOf({ fragments }: Pick<LedgerMetadata, "fragments">, entry: number): Fragment {

@@ -4,9 +4,9 @@
  */
 import type { Region } from "../../lib/protocol/ids.ts";
 import { bookieKey } from "../../lib/protocol/items.ts";
-import type { BookieAddress, TopologyStates } from "../../lib/protocol/place.ts";
 import type { Registry } from "../../lib/protocol/placement/registry.ts";
 import type { Topology } from "../../lib/protocol/ports.ts";
+import type { BookieAddress, TopologyStates } from "../../lib/protocol/replication.ts";
 import type { SimulatedBookie } from "./bookie-network.ts";
 import type { MetadataTable } from "./metadata-table.ts";
 import type { BookiePlan } from "./plan.ts";

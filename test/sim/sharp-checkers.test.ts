@@ -10,7 +10,7 @@ import {
   startRecovery,
 } from "../../lib/protocol/ledger-metadata.ts";
 import { limits } from "../../lib/protocol/limits.ts";
-import { isAckSet, provesAbsence, writeSet } from "../../lib/protocol/write-set.ts";
+import { isAckSet, provesAbsence, writeSet } from "../../lib/protocol/replication.ts";
 import { acknowledgedKept } from "./checkers/acknowledged-kept.ts";
 import { acknowledgedOnAckSet } from "./checkers/acknowledged-on-ack-set.ts";
 import { closedWhole } from "./checkers/closed-whole.ts";

@@ -12,8 +12,8 @@ import {
 } from "../../lib/protocol/ids.ts";
 import { type Item, type ItemKey, ledgerKey, logKey, logNameKey } from "../../lib/protocol/items.ts";
 import { type LedgerMetadata, newLedger } from "../../lib/protocol/ledger-metadata.ts";
-import type { BookieAddress } from "../../lib/protocol/place.ts";
 import type { SealedEntry } from "../../lib/protocol/ports.ts";
+import type { BookieAddress } from "../../lib/protocol/replication.ts";
 import { BookieStorage } from "./bookie-storage.ts";
 import type { Checker } from "./checkers/checker.ts";
 import { payloadOf, simulatedDigest } from "./content.ts";

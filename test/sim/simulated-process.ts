@@ -8,7 +8,7 @@
  *
  * While it is frozen its monotonic clock goes on, or stands still and takes its timers along: hosts do either.
  */
-import type { Clock, Timer } from "../../lib/protocol/clock.ts";
+import type { Clock, Timer } from "../../lib/protocol/deadline.ts";
 import type { Region } from "../../lib/protocol/ids.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SeededRandom } from "./seeded-random.ts";

@@ -4,8 +4,8 @@
  */
 
 import { region } from "../../lib/protocol/ids.ts";
-import type { BookieState, RegionState } from "../../lib/protocol/place.ts";
 import { registerBookie, setBookieState, setRegionState } from "../../lib/protocol/placement/registry.ts";
+import type { BookieState, RegionState } from "../../lib/protocol/replication.ts";
 import type { UpdatePorts } from "../../lib/protocol/update-item.ts";
 import { boundedMetadata } from "../../lib/protocol/update-item.ts";
 import { pause } from "../../lib/protocol/waiting.ts";

@@ -48,6 +48,8 @@ const table: readonly (readonly [folder: string, row: Row])[] = [
         "lib/protocol/assert.ts",
         "lib/protocol/placement",
         "lib/api/log-config.ts",
+        "lib/api/origins.ts",
+        "lib/api/problem.ts",
       ],
       packages: ["aws-cdk-lib", "constructs", "cdk-nag", "zod"],
       node: true,

@@ -16,7 +16,8 @@ export function deadFiles(files: readonly SourceFile[], testOnly: TestOnly): str
   const entries = Object.keys(testOnly);
   const product = reach(code, roots);
   const excused = reach(code, [...product, ...entries.filter((path) => code.has(path))]);
-  const tests = reach(code, [...paths.filter((path) => path.endsWith(".test.ts")), ...namedByScripts(files)]);
+  const started = paths.filter((path) => path.endsWith(".test.ts") || path === "vitest.config.ts");
+  const tests = reach(code, [...started, ...namedByScripts(files)]);
   const inLib = paths.filter((path) => isWithin(path, "lib"));
   const support = paths.filter((path) => isWithin(path, "test") && !tests.has(path));
   return [

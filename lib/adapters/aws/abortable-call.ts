@@ -1,5 +1,5 @@
 /** Calls that nobody may wait for any more: the SDK's request is ended, and the caller let go at once. */
-import { aborted, type CallSignal, throwIfAborted } from "../../protocol/call-abort.ts";
+import { aborted, type CallSignal, throwIfAborted } from "../../protocol/waiting.ts";
 
 /** Rejects as soon as the signal says so; what the request did until then stands. */
 export function abortableCall<T>(

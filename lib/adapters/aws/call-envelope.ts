@@ -3,16 +3,15 @@
  * was foreseen travels as a value, with its code and what it says of its effects; a function that dies has no
  * answer, and its caller knows nothing (rule 21).
  */
-import { damaged, unknownFormat } from "../../formats/format-errors.ts";
+import { decodeError, encodeError } from "../../formats/error-format.ts";
+import { unknownFormat } from "../../formats/format-errors.ts";
 import { type JsonFields, type JsonObject, type JsonValue, readObject } from "../../formats/json-fields.ts";
-import { type ErrorCode, errorRules, FencelineError, unavailable } from "../../protocol/errors.ts";
+import { FencelineError, unavailable } from "../../protocol/errors.ts";
 
 export const CALL_FORMAT = 1;
 
 /** Bytes that Lambda takes and gives in one call. */
 export const PAYLOAD_BYTES_MAX = 6 * 1024 * 1024;
-
-const errorCodes = Object.keys(errorRules) as ErrorCode[];
 
 export type Reply<T> =
   | { readonly kind: "answer"; readonly answer: T }
@@ -51,33 +50,4 @@ export function decodeReply<T>(value: unknown, decode: (answer: unknown) => T): 
 export function checkFormat(fields: JsonFields, what: string): void {
   const format = fields.integer("format", 1);
   if (format !== CALL_FORMAT) throw unknownFormat(what, format, CALL_FORMAT);
-}
-
-function encodeError(error: FencelineError): JsonObject {
-  return {
-    code: error.code,
-    message: error.message,
-    retryable: error.retryable,
-    sideEffects: error.sideEffects,
-    // Facts for programs, as they go over HTTP: what is no JSON is left out there, too.
-    details: JSON.parse(JSON.stringify({ ...causeDetails(error.cause), ...error.details })),
-  };
-}
-
-/** What an error leaves out its causes may say, and those stay behind. */
-function causeDetails(cause: unknown): Readonly<Record<string, unknown>> {
-  if (!(cause instanceof FencelineError)) return {};
-  return { ...causeDetails(cause.cause), ...cause.details };
-}
-
-function decodeError(fields: JsonFields): FencelineError {
-  const details = fields.json("details");
-  if (typeof details !== "object" || details === null)
-    throw damaged("a failure", "its details are no object");
-  return new FencelineError(fields.oneOf("code", errorCodes), {
-    message: fields.text("message"),
-    retryable: fields.boolean("retryable"),
-    sideEffects: fields.oneOf("sideEffects", ["none", "possible"]),
-    details: { ...details },
-  });
 }

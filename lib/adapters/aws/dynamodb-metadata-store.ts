@@ -10,8 +10,7 @@
  *     before writing again (UPD2).
  */
 import { AssertionError, present } from "../../protocol/assert.ts";
-import type { Clock } from "../../protocol/clock.ts";
-import { Age } from "../../protocol/deadline.ts";
+import { Age, type Clock } from "../../protocol/deadline.ts";
 import { FencelineError, hasCode, sideEffectsOf } from "../../protocol/errors.ts";
 import type { Region, WriteToken } from "../../protocol/ids.ts";
 import type { Item, ItemKey, Version } from "../../protocol/items.ts";

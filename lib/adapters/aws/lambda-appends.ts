@@ -4,6 +4,8 @@
  * throttle is an answer too: too much to do is not death. Nor is slowness: a question is
  * waited for longer than its asker waits, since a late answer is a sign of life.
  */
+
+import { decodeAck } from "../../formats/append-format.ts";
 import { readObject } from "../../formats/json-fields.ts";
 import { hasCode, unavailable } from "../../protocol/errors.ts";
 import type { LogIncarnation, LogName, Region } from "../../protocol/ids.ts";
@@ -19,7 +21,7 @@ import type { AppendRequest } from "../../protocol/log/operations.ts";
 import { type AppendCall, encodeAppendCall } from "./append-call.ts";
 import { decodeReply, type Reply } from "./call-envelope.ts";
 import { callFunction, type LambdaFunction } from "./lambda-call.ts";
-import { decodeAck, decodeOwnership } from "./owner-call.ts";
+import { decodeOwnership } from "./owner-call.ts";
 
 export class LambdaAppends implements RegionAppends {
   /** `find`: a region's append function; undefined if the deployment has no such region. */

@@ -2,8 +2,7 @@
  * A bookie reached by calling its Lambda function. What it answers is passed on as it is; everything else,
  * throttles and dead functions too, rejects and is unknown (rule 21).
  */
-import { absentBookie } from "../../protocol/bookie/absent-bookie.ts";
-import type { CallSignal } from "../../protocol/call-abort.ts";
+import { absentBookie } from "../../protocol/bookie/stored-bookie.ts";
 import { unavailable } from "../../protocol/errors.ts";
 import type { BookieId, EntryId, LedgerId } from "../../protocol/ids.ts";
 import type {
@@ -18,6 +17,7 @@ import type {
   SlotAnswers,
   TailAnswer,
 } from "../../protocol/ports.ts";
+import type { CallSignal } from "../../protocol/waiting.ts";
 import { type BookieAnswer, type BookieCall, decodeBookieAnswer, encodeBookieCall } from "./bookie-call.ts";
 import { decodeReply } from "./call-envelope.ts";
 import { callFunction, type LambdaFunction } from "./lambda-call.ts";

@@ -8,8 +8,8 @@
  */
 import { InvocationType, InvokeCommand, type LambdaClient } from "@aws-sdk/client-lambda";
 import type { JsonObject } from "../../formats/json-fields.ts";
-import type { CallSignal } from "../../protocol/call-abort.ts";
 import { CallDenied, FencelineError, unavailable } from "../../protocol/errors.ts";
+import type { CallSignal } from "../../protocol/waiting.ts";
 import { abortableCall } from "./abortable-call.ts";
 import { PAYLOAD_BYTES_MAX } from "./call-envelope.ts";
 import { isDenied, isThrottled, unansweredCall } from "./call-failure.ts";

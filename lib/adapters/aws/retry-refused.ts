@@ -1,8 +1,7 @@
 /** Repeats calls that were certainly refused and may soon succeed: throttles, and writes that met another. */
-import type { CallSignal } from "../../protocol/call-abort.ts";
-import type { Clock } from "../../protocol/clock.ts";
+import type { Clock } from "../../protocol/deadline.ts";
 import { type Random, randomBelow } from "../../protocol/random.ts";
-import { pause } from "../../protocol/waiting.ts";
+import { type CallSignal, pause } from "../../protocol/waiting.ts";
 import { callFailure } from "./call-failure.ts";
 
 export interface RetryPorts {

@@ -19,10 +19,10 @@ import {
 } from "@aws-sdk/client-s3";
 import { objectKey } from "../../formats/object-keys.ts";
 import { decodeStoreValue, encodeStoreValue } from "../../formats/store-value-format.ts";
-import type { CallSignal } from "../../protocol/call-abort.ts";
 import { sameBytes } from "../../protocol/entry.ts";
 import { FencelineError } from "../../protocol/errors.ts";
 import type { EntryStore, StoreKey, StoreListRequest, StorePage, StoreValue } from "../../protocol/ports.ts";
+import type { CallSignal } from "../../protocol/waiting.ts";
 import { abortableCall } from "./abortable-call.ts";
 import { callFailure, unansweredCall } from "./call-failure.ts";
 import { pauseAfter, type RetryPorts } from "./retry-refused.ts";

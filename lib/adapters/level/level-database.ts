@@ -14,7 +14,7 @@ import { FencelineError, type SideEffects, unavailable } from "../../protocol/er
 /** Keys are ASCII strings, which sort alike everywhere; values are bytes. */
 export type LevelDatabase = ClassicLevel<string, Uint8Array>;
 
-type StoreKind = "entry-store" | "metadata-store" | "lease-store";
+type StoreKind = "entry-store" | "metadata-store" | "lease-store" | "inbox-store";
 
 /** Sorts before every key of every store. */
 const KIND_KEY = "!fenceline";

@@ -1,5 +1,5 @@
 /** Trace events as JSON lines, one event a line, for people and log collectors. */
-import type { Clock } from "../../protocol/clock.ts";
+import type { Clock } from "../../protocol/deadline.ts";
 import type { Trace } from "../../protocol/ports.ts";
 import type { TraceEvent } from "../../protocol/trace-events.ts";
 

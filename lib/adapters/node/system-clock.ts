@@ -8,7 +8,7 @@
  * SC2 A timer never fires early by the monotonic clock, also for delays that the host's timers cannot hold.
  */
 import { assert } from "../../protocol/assert.ts";
-import type { Clock, Timer } from "../../protocol/clock.ts";
+import type { Clock, Timer } from "../../protocol/deadline.ts";
 
 /** Node's timers take delays up to 2^31 - 1 ms (25 days) and fire at once beyond. */
 const HOST_DELAY_MAX_MS = 2 ** 31 - 1;

@@ -26,20 +26,27 @@ export function signedSend({ region, credentials, send = fetch }: SigningFields)
   return async (address, request) => {
     const url = new URL(address);
     refuseElsewhere(url.hostname, region);
-    // The gateway hands the body on as a string in JSON.
-    refuseTooLarge(Buffer.byteLength(JSON.stringify(request.body ?? "")), request.method);
+    // The gateway hands the body on in base 64.
+    refuseTooLarge(4 * Math.ceil(Buffer.byteLength(request.body ?? "") / 3), request.method);
+    // Spelled as it is signed: a space as %20, since "+" may be taken for itself.
+    url.search = url.search.replaceAll("+", "%20");
     const signed = await signer.sign({
       method: request.method,
       protocol: url.protocol,
       hostname: url.hostname,
       ...(url.port === "" ? {} : { port: Number(url.port) }),
       path: url.pathname,
-      query: Object.fromEntries(url.searchParams),
+      query: queryOf(url.searchParams),
       headers: { ...request.headers, host: url.host },
       ...(request.body === undefined ? {} : { body: request.body }),
     });
     return await send(url.href, { ...request, headers: signed.headers });
   };
+}
+
+/** Each name with all of its values. */
+function queryOf(given: URLSearchParams): Record<string, string[]> {
+  return Object.fromEntries([...new Set(given.keys())].map((name) => [name, given.getAll(name)]));
 }
 
 /** Only AWS's own names of APIs say their region; a domain of one's own, or an emulator's, does not. */

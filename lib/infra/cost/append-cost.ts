@@ -49,22 +49,26 @@ export interface CostLine {
 }
 
 /** Memory of the functions as they are deployed, in GB. */
-const APPEND_GB = 1_769 / 1_024;
-const BOOKIE_GB = 1;
+export const APPEND_GB = 1_769 / 1_024;
+export const BOOKIE_GB = 1;
 /** Bytes travel between functions in base 64. */
 const ON_THE_WIRE = 4 / 3;
-const MILLION = 1_000_000;
+export const MILLION = 1_000_000;
 const GB = 2 ** 30;
+
+/** Of a million calls. */
+export function functionTime(ms: number, gb: number): number {
+  return MILLION * (ms / 1_000) * gb * prices.lambdaGbSecond;
+}
 
 export function appendCost(one: AppendCase): readonly CostLine[] {
   const requests = appendRequests(one.writeQuorum);
   const remoteGb = (MILLION * one.remoteCopies * one.batchBytes * ON_THE_WIRE) / GB;
-  const time = (ms: number, gb: number) => MILLION * (ms / 1_000) * gb * prices.lambdaGbSecond;
   return [
     { what: "REST API, 1 request", dollars: one.withGateway ? prices.restApiRequest : 0 },
     {
       what: `append function, 1 request of ${one.appendMs} ms`,
-      dollars: prices.lambdaRequest + time(one.appendMs, APPEND_GB),
+      dollars: prices.lambdaRequest + functionTime(one.appendMs, APPEND_GB),
     },
     {
       what: `lease table, ${requests.leaseReads} read and ${requests.leaseWrites} writes`,
@@ -73,7 +77,7 @@ export function appendCost(one: AppendCase): readonly CostLine[] {
     { what: "metadata table, nothing while a segment lasts", dollars: 0 },
     {
       what: `bookie functions, ${requests.bookieCalls} requests of ${one.bookieMs} ms`,
-      dollars: requests.bookieCalls * (prices.lambdaRequest + time(one.bookieMs, BOOKIE_GB)),
+      dollars: requests.bookieCalls * (prices.lambdaRequest + functionTime(one.bookieMs, BOOKIE_GB)),
     },
     { what: `S3, ${requests.slotPuts} PUT`, dollars: requests.slotPuts * prices.s3Put[one.storageClass] },
     { what: `S3, ${requests.slotGets} GET`, dollars: requests.slotGets * prices.s3Get },

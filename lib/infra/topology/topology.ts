@@ -1,6 +1,7 @@
 /** The topology file: what is deployed where, as one schema and the types that follow from it. */
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
+import { isOrigin } from "../../api/origins.ts";
 import { responseTransfers, storageClasses } from "../../environment.ts";
 import { storageClassRefusal } from "./storage-class.ts";
 
@@ -60,6 +61,11 @@ export const topologySchema = z.strictObject({
   storageClass: z.enum(storageClasses, { error: ({ input }) => storageClassRefusal(input) }),
   /** How API Gateway takes the answers to reads. `stream`: also those of more than 6 MB. */
   reads: z.enum(responseTransfers).default("buffered"),
+  /** Origins of pages that may send requests, with AWS credentials like any other caller; none by default. */
+  allowedOrigins: z
+    .array(z.string().refine(isOrigin, "is no origin as browsers write it, such as https://app.example"))
+    .max(10)
+    .default([]),
   /**
    * A table that metadata was restored to, and where it is. While it is named `read` reads it and nobody
    * writes: the append and auditor functions are given no concurrency.

@@ -8,9 +8,8 @@
  * SK4 A negative, and an OK, come from the storage that the bookie's id names: the incarnation marker is read
  *     for each; a tail read's `nothing` may trust a check under a minute old (rule 21).
  */
-import { type CallSignal, throwIfAborted } from "../call-abort.ts";
-import type { Clock } from "../clock.ts";
-import { Age } from "../deadline.ts";
+
+import { Age, type Clock } from "../deadline.ts";
 import { isIdentical, sameContent } from "../entry.ts";
 import { unavailable } from "../errors.ts";
 import type { BookieId, EntryId, LedgerId } from "../ids.ts";
@@ -29,6 +28,7 @@ import type {
   StoreValue,
   TailAnswer,
 } from "../ports.ts";
+import { type CallSignal, throwIfAborted } from "../waiting.ts";
 
 export interface StoredBookieFields {
   readonly id: BookieId;
@@ -227,4 +227,23 @@ function slotAnswer(value: StoreValue): RecoveryReadAnswer {
     case "incarnation":
       throw unavailable(`a slot holds ${value.kind}: the storage is damaged`);
   }
+}
+
+/** Each of its calls rejects, without effect. `where`: what has no such bookie, for people to read. */
+export function absentBookie(id: BookieId, where: string): Bookie {
+  const reject = async (): Promise<never> => {
+    throw unavailable(`${where} has no bookie ${id}`, "none");
+  };
+  return {
+    id,
+    add: reject,
+    read: reject,
+    tail: reject,
+    fence: reject,
+    recoveryRead: reject,
+    recoveryAdd: reject,
+    seal: reject,
+    deleteEntries: reject,
+    forget: reject,
+  };
 }

@@ -13,7 +13,7 @@ import { limits } from "../limits.ts";
 import type { Versioned } from "../ports.ts";
 import type { Fragment, LedgerDigest, Replication } from "../replication.ts";
 import { updateItem } from "../update-item.ts";
-import { knownBookies } from "./choose-bookies.ts";
+import { knownBookies } from "./change-ensemble.ts";
 import type { LedgerPorts } from "./ledger-ports.ts";
 
 interface CreateLedgerRequest {

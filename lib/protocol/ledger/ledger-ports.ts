@@ -6,19 +6,17 @@
  * repeat, so one lost message is not yet a failure.
  */
 
-import type { CallSignal } from "../call-abort.ts";
-import type { Clock } from "../clock.ts";
-import type { Age } from "../deadline.ts";
+import type { Age, Clock } from "../deadline.ts";
 import { messageOf, type Unknown } from "../errors.ts";
 import type { LedgerId, Region } from "../ids.ts";
 import { limits } from "../limits.ts";
-import type { BookieAddress } from "../place.ts";
 import type { Placement } from "../placement/placement.ts";
 import type { Bookie, Bookies, Digest, MetadataStore, Topology, Trace } from "../ports.ts";
 import type { Random } from "../random.ts";
 import type { BookieHealths } from "../reads/bookie-health.ts";
 import type { ReadPolicy } from "../reads/read-policy.ts";
-import { pause, withTimeout } from "../waiting.ts";
+import type { BookieAddress } from "../replication.ts";
+import { type CallSignal, pause, withTimeout } from "../waiting.ts";
 
 export interface LedgerPorts {
   readonly clock: Clock;

@@ -21,11 +21,10 @@ import { limits } from "../limits.ts";
 import type { SealedEntry, Versioned } from "../ports.ts";
 import { GatheredReads } from "../reads/gathered-reads.ts";
 import type { ReadCounters } from "../reads/read-counters.ts";
+import { writeSet } from "../replication.ts";
 import { ofKind } from "../update-item.ts";
-import { writeSet } from "../write-set.ts";
 import { isFresh, type LedgerPorts } from "./ledger-ports.ts";
-import { readAnyCopy } from "./read-any-copy.ts";
-import { highestConfirmed, nearestConfirmed, readTailSlot } from "./read-tail.ts";
+import { highestConfirmed, nearestConfirmed, readAnyCopy, readTailSlot } from "./read-slots.ts";
 
 export type ReadConsistency = "strong" | "local";
 

@@ -13,9 +13,10 @@
 import { assert } from "../assert.ts";
 import { Age } from "../deadline.ts";
 import {
-  type BookieOutcome,
   FencelineError,
   insufficientRegions,
+  notReady,
+  unavailable,
   verdictOf,
   withSideEffects,
 } from "../errors.ts";
@@ -33,11 +34,10 @@ import { type ClosedLedger, lastFragment, type OpenLedger } from "../ledger-meta
 import { limits } from "../limits.ts";
 import type { Versioned } from "../ports.ts";
 import type { Random } from "../random.ts";
-import type { Fragment } from "../replication.ts";
+import { type Fragment, memberAt, positionsOf, writeSetPositions } from "../replication.ts";
 import { readItem } from "../update-item.ts";
-import { memberAt, positionsOf, writeSetPositions } from "../write-set.ts";
 import { changeEnsemble } from "./change-ensemble.ts";
-import { closeCleanly } from "./close-ledger.ts";
+import { closeCleanly } from "./end-ledger.ts";
 import { isFresh, type LedgerPorts } from "./ledger-ports.ts";
 import {
   type AddedEntry,
@@ -299,12 +299,11 @@ function fenced(ledgerId: LedgerId, reason: string): FencelineError {
 }
 
 function beingClosed(ledgerId: LedgerId): FencelineError {
-  const message = `ledger ${ledgerId} is being closed by its writer`;
-  return new FencelineError("not_ready", { message, sideEffects: "none" });
+  return notReady(`ledger ${ledgerId} is being closed by its writer`);
 }
 
 function metadataSilent(ledgerId: LedgerId, what: string, cause: unknown): FencelineError {
-  return new FencelineError("unavailable", { message: `ledger ${ledgerId}: ${what}`, cause });
+  return unavailable(`ledger ${ledgerId}: ${what}`, "possible", cause);
 }
 
 /** Reads the metadata again. From before the read began if the ledger is open, else why the writer stops. */
@@ -323,11 +322,9 @@ function outOfBookies(ledger: OpenLedger, add: PendingAdd, reason: string): Fenc
   const fragment = lastFragment(ledger);
   const positions = writeSetPositions(add.entry.header.entryId, ledger.replication);
   const verdicts = positions.map((position) => {
-    const reason = add.failed.get(position) ?? "no answer yet";
-    const outcome: BookieOutcome = add.acked.has(position)
-      ? { kind: "answered", said: "stored it" }
-      : { kind: "unknown", reason };
-    return verdictOf(memberAt(fragment, position), outcome);
+    const bookie = memberAt(fragment, position);
+    if (add.acked.has(position)) return verdictOf(bookie, { kind: "answered", said: "stored it" });
+    return verdictOf(bookie, { kind: "unknown", reason: add.failed.get(position) ?? "no answer yet" });
   });
   return insufficientRegions(`ledger ${ledger.ledgerId}: ${reason}`, verdicts, "possible");
 }

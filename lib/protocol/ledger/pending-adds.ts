@@ -10,11 +10,17 @@ import { sealEntry } from "../entry.ts";
 import { type EntryId, nextEntry, type Region } from "../ids.ts";
 import { lastFragment, type OpenLedger } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
-import type { BookieAddress } from "../place.ts";
 import type { EntryHeader, SealedEntry, Trace } from "../ports.ts";
-import type { Fragment, Replication } from "../replication.ts";
+import {
+  type BookieAddress,
+  type Fragment,
+  isAckSet,
+  memberAt,
+  type Replication,
+  waitsForRegions,
+  writeSetPositions,
+} from "../replication.ts";
 import { Signal } from "../waiting.ts";
-import { isAckSet, memberAt, waitsForRegions, writeSetPositions } from "../write-set.ts";
 import { callBookie, type LedgerPorts } from "./ledger-ports.ts";
 
 export interface AddedEntry {

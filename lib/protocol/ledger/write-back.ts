@@ -8,25 +8,17 @@
  *     held an entry for `writeBackPatienceMs`, or at once if the late ones were silent before. Where
  *     placement knows no others, and from then on, each bookie has its whole time.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../deadline.ts";
 import { isGenuine } from "../entry.ts";
-import {
-  type BookieOutcome,
-  type BookieVerdict,
-  FencelineError,
-  insufficientRegions,
-  verdictOf,
-} from "../errors.ts";
+import { type BookieOutcome, FencelineError, insufficientRegions, verdictOf } from "../errors.ts";
 import type { BookieId, EntryId } from "../ids.ts";
 import { type LedgerInRecovery, lastFragment, withFragment } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
-import type { BookieAddress } from "../place.ts";
 import type { PlacementAnswer } from "../placement/placement.ts";
 import type { SealedEntry } from "../ports.ts";
-import type { Fragment } from "../replication.ts";
+import { type BookieAddress, type Fragment, isAckSet, positionsOf, writeSet } from "../replication.ts";
 import { Signal, withTimeout } from "../waiting.ts";
-import { isAckSet, positionsOf, writeSet } from "../write-set.ts";
-import { chooseReplacements } from "./choose-bookies.ts";
+import { chooseReplacements } from "./change-ensemble.ts";
 import { CALL_MS_MAX, callBookie, type LedgerPorts } from "./ledger-ports.ts";
 
 /** One entry on its way to an ACK set: which bookies hold it, which cannot, which have not answered yet. */
@@ -201,7 +193,7 @@ export class WriteBack {
 
   #cannotBeHeld(held: EntryHolders, reason: string): FencelineError {
     const { ledgerId, entryId } = held.entry.header;
-    const verdicts = this.#writeSet(held.entry).map((bookie): BookieVerdict => {
+    const verdicts = this.#writeSet(held.entry).map((bookie) => {
       const copy = held.copyAt(bookie);
       if (copy === "held") return verdictOf(bookie, { kind: "answered", said: "stored it" });
       const elsewhere = { kind: "unknown", reason: "failed on another entry" } as const;

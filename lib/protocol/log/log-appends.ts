@@ -11,6 +11,7 @@ import { type AskAdmission, admitLog } from "../placement/admission.ts";
 import { checkRegion } from "../placement/registry.ts";
 import { withTimeout } from "../waiting.ts";
 import { appendDeadline } from "./appending/pending-appends.ts";
+import { type ServiceEnd, serveLog } from "./appending/serve-log.ts";
 import { createLog, describe, preferRegion } from "./catalogue/create-log.ts";
 import { type Ask, askInTime, LogNames } from "./catalogue/log-names.ts";
 import { ownershipOf } from "./chain/segments.ts";
@@ -94,6 +95,18 @@ export class LogAppends implements AppendOperations {
       if (error instanceof FencelineError) return { kind: "refused", error };
       throw error;
     }
+  }
+
+  /**
+   * Serves what other processes of this region post to the log, without a caller of its own: until nothing
+   * came for `idleMs`, or `lifeMs` are over, or another process serves it.
+   */
+  serveInbox(
+    name: LogName,
+    times: { readonly lifeMs: number; readonly idleMs: number },
+  ): Promise<ServiceEnd> {
+    const serve = (log: LogRef) => serveLog(this.ports, this.#router.writerOf(log), times);
+    return this.#begin(() => this.#names.with(name, serve, this.#askInTime(`serving log ${name}`)));
   }
 
   settle(name: LogName): Promise<void> {

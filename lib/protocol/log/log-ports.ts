@@ -3,6 +3,7 @@ import type { FencelineError } from "../errors.ts";
 import type { LogIncarnation, LogName, Region, SegmentNumber } from "../ids.ts";
 import type { LedgerPorts } from "../ledger/ledger-ports.ts";
 import type { LeaseStore } from "../ports.ts";
+import type { InboxStore } from "./inbox-store.ts";
 import type { AppendAck, AppendRequest, Ownership } from "./operations.ts";
 
 /** The leases of the region that this process runs in. */
@@ -90,6 +91,8 @@ export interface RegionAppends {
 export interface LogPorts extends LedgerPorts {
   /** How the region's processes pass a log's lease. Without leases each opens segments of its own. */
   readonly leases?: RegionLeases;
+  /** How this region's processes hand appends to the lease's holder. Without it they wait for the lease. */
+  readonly inbox?: InboxStore;
   /** Where appends to logs of other regions go. Without it a log is taken over where an append arrives. */
   readonly regions?: RegionAppends;
 }

@@ -3,7 +3,6 @@
  * settler.
  */
 import { AssertionError } from "../assert.ts";
-import { throwIfAborted, type Wanted } from "../call-abort.ts";
 import { FencelineError, unavailable, withSideEffects } from "../errors.ts";
 import type { LedgerId, LogName } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
@@ -12,6 +11,7 @@ import type { LedgerMetadata } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import { type ReadCost, ReadCounters } from "../reads/read-counters.ts";
 import { readItem } from "../update-item.ts";
+import { throwIfAborted, type Wanted } from "../waiting.ts";
 import { describe } from "./catalogue/create-log.ts";
 import { findLog, LogNames, listLogs } from "./catalogue/log-names.ts";
 import { allItems, lastItem, ownershipOf } from "./chain/segments.ts";

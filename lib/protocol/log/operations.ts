@@ -2,11 +2,11 @@
  * What a log does for its users: the operations that the HTTP surface, the CLI and the embedded cloud call.
  * Values are checked and typed here; nothing below checks them again.
  */
-import type { Wanted } from "../call-abort.ts";
 import type { LedgerId, LogIncarnation, LogName, Region, SegmentNumber, SeqNum } from "../ids.ts";
 import type { LogConfig, LogItem, SegmentItem } from "../items.ts";
 import type { LedgerMetadata } from "../ledger-metadata.ts";
 import type { ReadCost } from "../reads/read-counters.ts";
+import type { Wanted } from "../waiting.ts";
 import type { Dlsn, LogRecord, RecordInput, RecordPosition, Sender } from "./records/record.ts";
 
 export interface AppendRequest {

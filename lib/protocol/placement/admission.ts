@@ -12,9 +12,8 @@
  */
 
 import type { Region } from "../ids.ts";
-import { isKnownRegion } from "../place.ts";
 import type { Topology } from "../ports.ts";
-import type { Replication } from "../replication.ts";
+import { isKnownRegion, type Replication } from "../replication.ts";
 import { type Arrangement, arrangeRegions } from "./arrange-regions.ts";
 import type { RegionCount } from "./placement.ts";
 import { combinations, heaviestLoad, type Ring } from "./ring.ts";

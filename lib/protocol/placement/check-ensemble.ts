@@ -9,9 +9,7 @@
  *     there. So what was legal stays legal, and what was not may only come closer.
  */
 import type { BookieId, EntryId, Region } from "../ids.ts";
-import { type BookieAddress, isKnownRegion } from "../place.ts";
-import type { Replication } from "../replication.ts";
-import { writeSetPositions } from "../write-set.ts";
+import { type BookieAddress, isKnownRegion, type Replication, writeSetPositions } from "../replication.ts";
 
 /** `reason` names the first write set that breaks CK1, or what breaks CK2. */
 type EnsembleCheck = { readonly kind: "legal" } | { readonly kind: "illegal"; readonly reason: string };

@@ -1,7 +1,6 @@
 /** Which bookies hold a ledger: the question, apart from the policy that answers it. */
 import type { BookieId, LedgerId, Region } from "../ids.ts";
-import type { BookieAddress, BookieState, RegionState } from "../place.ts";
-import type { Fragment, Replication } from "../replication.ts";
+import type { BookieAddress, BookieState, Fragment, RegionState, Replication } from "../replication.ts";
 
 export interface EnsembleRequest {
   readonly ledgerId: LedgerId;
@@ -26,8 +25,8 @@ export interface ReplacementRequest extends EnsembleRequest {
   /** Bookies that left an ensemble of this ledger; a writer never uses one again (rule 7). */
   readonly retired?: ReadonlySet<BookieId>;
   /**
-   * Whether bookies at other positions may be replaced too if nothing else is legal. Who says so must copy to
-   * every position at which the answer differs from the fragment, not only to `positions` (rule 6b).
+   * Whether bookies at other positions may be replaced too if nothing else is legal. The caller then copies
+   * to every position at which the answer differs from the fragment, not only to `positions` (rule 6b).
    */
   readonly othersMayLeave?: boolean;
 }

@@ -23,17 +23,10 @@
  */
 import { assert, present } from "../assert.ts";
 import type { Region } from "../ids.ts";
-import type { BookieAddress } from "../place.ts";
-import type { Replication } from "../replication.ts";
+import type { BookieAddress, Replication } from "../replication.ts";
 import { type Arrangement, arrangeRegions } from "./arrange-regions.ts";
 import { checkEnsemble } from "./check-ensemble.ts";
-import type {
-  EnsembleRequest,
-  Placement,
-  PlacementAnswer,
-  PlacementRefusal,
-  ReplacementRequest,
-} from "./placement.ts";
+import type { EnsembleRequest, Placement, PlacementAnswer, ReplacementRequest } from "./placement.ts";
 import { type ReplacedRegions, replaceRegions } from "./replacement-regions.ts";
 import { UNRESOLVED, waterFill } from "./ring.ts";
 import {
@@ -84,7 +77,7 @@ function noEnsemble(
   { kind }: Exclude<Arrangement, { readonly kind: "ring" }>,
   bookies: readonly BookieAddress[],
   replication: Replication,
-): PlacementRefusal {
+): PlacementAnswer {
   const usable = countByRegion(bookies);
   const { ensembleSize, writeQuorum, ackQuorum, minRegions } = replication;
   const wanted =
@@ -246,7 +239,7 @@ function noReplacement(
   bookies: readonly BookieAddress[],
   request: ReplacementRequest,
   failed: readonly number[],
-): PlacementRefusal {
+): PlacementAnswer {
   const { ackQuorum, minRegions } = request.replication;
   const usable = countByRegion(bookies);
   const gone = new Set(failed);

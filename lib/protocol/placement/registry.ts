@@ -14,8 +14,7 @@
  * RG6 Nothing about safety rests on the age of a copy. It decides where new copies go; what moves logs judges
  *     its age by itself.
  */
-import type { Clock } from "../clock.ts";
-import { Age, Deadline } from "../deadline.ts";
+import { Age, type Clock, Deadline } from "../deadline.ts";
 import { FencelineError, unavailable } from "../errors.ts";
 import type { BookieId, Region } from "../ids.ts";
 import {
@@ -27,8 +26,8 @@ import {
   regionKey,
 } from "../items.ts";
 import { limits } from "../limits.ts";
-import type { BookieAddress, BookieState, RegionState, TopologyStates } from "../place.ts";
 import type { MetadataStore, Topology, Trace, Versioned } from "../ports.ts";
+import type { BookieAddress, BookieState, RegionState, TopologyStates } from "../replication.ts";
 import { changeItem, type UpdatePorts, updateItem } from "../update-item.ts";
 
 interface Reading {
@@ -214,13 +213,18 @@ export class RegisteredRegions implements RegionOperations {
   constructor(private readonly ports: UpdatePorts) {}
 
   async regions(): Promise<readonly RegionDescription[]> {
-    const { regions, bookies } = await this.#read();
+    // Reading comes before any write, so its failure has changed nothing.
+    const { regions, bookies } = await readRegistry(this.ports.metadata, "consistent").catch((error) => {
+      throw unavailable("the registry of regions and bookies could not be read", "none", error);
+    });
     const states = new Map(regions.map((item) => [item.region, item.state]));
     const names = new Set([...states.keys(), ...bookies.map((item) => item.address.place.region)]);
     return [...names].sort().map((region) => ({
       region,
       state: states.get(region) ?? "accepting",
-      bookies: bookies.filter((item) => item.address.place.region === region).map(describe),
+      bookies: bookies
+        .filter(({ address }) => address.place.region === region)
+        .map(({ address, state }) => ({ ...address, state })),
     }));
   }
 
@@ -252,19 +256,6 @@ export class RegisteredRegions implements RegionOperations {
       all.map((one) => one.region),
     );
   }
-
-  /** Reading comes before any write, so its failure has changed nothing. */
-  async #read() {
-    try {
-      return await readRegistry(this.ports.metadata, "consistent");
-    } catch (error) {
-      throw unavailable("the registry of regions and bookies could not be read", "none", error);
-    }
-  }
-}
-
-function describe({ address, state }: BookieItem): BookieDescription {
-  return { ...address, state };
 }
 
 // ---------- Which regions there are

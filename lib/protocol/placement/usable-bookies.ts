@@ -10,7 +10,7 @@
  */
 import { present } from "../assert.ts";
 import type { BookieId, LedgerId, Region } from "../ids.ts";
-import { type BookieAddress, isKnownRegion, UNKNOWN_REGION } from "../place.ts";
+import { type BookieAddress, isKnownRegion, UNKNOWN_REGION } from "../replication.ts";
 import type { EnsembleRequest, PlacementAnswer, RegionCount } from "./placement.ts";
 import { type Counts, UNRESOLVED } from "./ring.ts";
 

@@ -1,8 +1,6 @@
 /** Admission and placement for a topology that need not exist: asked before anything is built. */
 import { bookieId, type EntryId, ledgerId, type Region, region } from "../ids.ts";
-import type { BookieAddress, RegionState } from "../place.ts";
-import type { Replication } from "../replication.ts";
-import { writeSet } from "../write-set.ts";
+import { type BookieAddress, type RegionState, type Replication, writeSet } from "../replication.ts";
 import { type Admission, type AdmissionRefusal, admit } from "./admission.ts";
 import type { PlacementRefusal, RegionCount } from "./placement.ts";
 import { placeEnsemble } from "./region-aware.ts";

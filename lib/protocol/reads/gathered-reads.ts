@@ -4,15 +4,14 @@
  * own all the same: it hedges when it is late, whatever else that replica answers, and pays for itself.
  *
  * GR1 An entry that the message left unknown is asked for alone: unknown is no answer, and no failure either.
- * GR2 The message is called off when nobody waits for any of its entries; no timer outlives that.
+ * GR2 The message is cancelled when the reads of all of its entries are; no timer outlives that.
  */
-import { aborted, CallAbort, type CallSignal } from "../call-abort.ts";
-import type { Clock, Timer } from "../clock.ts";
+import type { Clock, Timer } from "../deadline.ts";
 import type { BookieId, EntryId, LedgerId } from "../ids.ts";
 import { limits } from "../limits.ts";
-import type { BookieAddress } from "../place.ts";
 import type { Bookie, Bookies, ReadAnswer } from "../ports.ts";
-import { withTimeout } from "../waiting.ts";
+import type { BookieAddress } from "../replication.ts";
+import { aborted, CallAbort, type CallSignal, withTimeout } from "../waiting.ts";
 import { readLimits } from "./read-limits.ts";
 
 interface Member {

@@ -11,33 +11,20 @@
  * passed over only when its median is really worse. Ranks 2 and 3 go to no suspect while anyone else is left.
  */
 import type { Region } from "../ids.ts";
-import type { BookieAddress, DistanceClass, Place } from "../place.ts";
 import { type Random, shuffled } from "../random.ts";
+import type { BookieAddress, DistanceClass, Place } from "../replication.ts";
+import type { BookieHealth } from "./bookie-health.ts";
+import type { ClassLatency } from "./class-latency.ts";
 import { readLimits } from "./read-limits.ts";
 
 /** What is known of a distance class. */
-export interface ClassView {
-  /** Its present median, else the remembered one, in ms. */
-  readonly typicalMs: number | undefined;
-  /** Its present median in ms, if it was measured lately. */
-  readonly medianMs: number | undefined;
-  /** What a reader waits for its replicas at most before it asks another, in ms. */
-  readonly silenceMs: number;
-  /** All of it is far slower than it used to be. */
-  readonly isStrained: boolean;
-}
+export type ClassView = Pick<ClassLatency, "typicalMs" | "medianMs" | "silenceMs" | "isStrained">;
 
 /** What is known of a replica. */
-export interface ReplicaView {
-  readonly isSuspect: boolean;
-  /** It left requests unanswered lately, too few for a suspect. */
-  readonly isInDoubt: boolean;
-  /** What its answers took on average, in ms; undefined if it never answered. */
-  readonly averageMs: number | undefined;
-  readonly inFlight: number;
-  /** What the next request is expected to cost, in ms, in a class of these ways. */
-  predictedMs(usualMs: number, silenceMs: number): number;
-}
+export type ReplicaView = Pick<
+  BookieHealth,
+  "isSuspect" | "isInDoubt" | "averageMs" | "inFlight" | "predictedMs"
+>;
 
 export interface ReaderView {
   readonly place: ReaderPlace;
@@ -248,7 +235,7 @@ export function distanceClass(reader: ReaderPlace, place: Place): DistanceClass 
   return place.rack === reader.rack ? "same-rack" : "same-region";
 }
 
-/** 0 and 1 within the reader's region, 2 for every other region; those are told apart by latency. */
+/** 0 and 1 within the reader's region, 2 for every other region; latency distinguishes those. */
 export function distanceRank(distance: DistanceClass): number {
   if (distance === "same-rack") return 0;
   return distance === "same-region" ? 1 : 2;

@@ -3,9 +3,10 @@
  * and its class. It ends once; what is said later is dropped. What a process that stood still believes to
  * have waited for is no evidence.
  */
-import { CallAbort } from "../call-abort.ts";
-import type { Clock } from "../clock.ts";
-import type { BookieAddress } from "../place.ts";
+
+import type { Clock } from "../deadline.ts";
+import type { BookieAddress } from "../replication.ts";
+import { CallAbort } from "../waiting.ts";
 import type { BookieHealth, Yardstick } from "./bookie-health.ts";
 import type { ClassLatency } from "./class-latency.ts";
 import { readLimits } from "./read-limits.ts";

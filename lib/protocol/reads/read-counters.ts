@@ -1,5 +1,5 @@
 /** What reading cost: per read for traces and `Server-Timing`, and summed up per process for metrics. */
-import type { DistanceClass } from "../place.ts";
+import type { DistanceClass } from "../replication.ts";
 
 /** Why a request is sent. */
 export type Lane = "first" | "hedge" | "failover";

@@ -43,7 +43,7 @@ export const readLimits = {
   silenceDefaultMs: 500,
   /** Silence after which an attempt is given up. */
   attemptTimeoutMs: limits.bookieCallTimeoutMs,
-  /** A timer that fires so late tells that the process stood still: nothing was slow but ourselves. */
+  /** A timer that fires so late shows that the process stood still: nothing was slow but ourselves. */
   frozenAfterMs: 500,
 
   // Sketches

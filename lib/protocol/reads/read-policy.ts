@@ -9,15 +9,13 @@
  */
 
 import { BoundedMap } from "../bounded-map.ts";
-import { CallAbort } from "../call-abort.ts";
-import type { Clock } from "../clock.ts";
-import { Age } from "../deadline.ts";
+import { Age, type Clock } from "../deadline.ts";
 import type { BookieId } from "../ids.ts";
-import type { BookieAddress, DistanceClass } from "../place.ts";
 import type { Random } from "../random.ts";
+import type { BookieAddress, DistanceClass } from "../replication.ts";
+import { CallAbort } from "../waiting.ts";
 import { type BookieHealth, BookieHealths } from "./bookie-health.ts";
-import { type CallKind, ClassLatency } from "./class-latency.ts";
-import { hedgeDelays } from "./hedge-delays.ts";
+import { type CallKind, ClassLatency, type Survival } from "./class-latency.ts";
 import {
   distanceClass,
   distanceRank,
@@ -28,7 +26,6 @@ import {
 import { ReadAttempt } from "./read-attempt.ts";
 import { ReadCounters } from "./read-counters.ts";
 import { readLimits } from "./read-limits.ts";
-import { hedgeBucket, retryBucket, type TokenBucket } from "./token-bucket.ts";
 
 interface ReadPolicyPorts {
   readonly clock: Clock;
@@ -178,5 +175,145 @@ export class ReadPolicy {
       probe.attempt.timedOut();
       probe.abort.abort();
     }
+  }
+}
+
+// ---------- Hedge delays
+
+export interface Step {
+  /** Latencies of the class of the replica asked in this step; undefined if too little is known. */
+  readonly survival: Survival | undefined;
+  /** First hedge while too little is known, in ms. */
+  readonly defaultMs: number;
+  /** Tokens that this request costs as a hedge. */
+  readonly cost: number;
+}
+
+const { hedgeBudget, hedgeDemand, hedgesMax, hedgeDelayMinMs, hedgeDelayMaxMs, hedgeGapMinMs } = readLimits;
+
+/**
+ * When to send the second request of a read, the third, and so on, counted from the first. The delay before
+ * each is such that the n-th request is sent with probability at most B^(n-1): T(n+1) is the first moment at
+ * which all n requests before it are still unanswered with probability at most B^n. A request that costs
+ * several tokens is sent as much more rarely, so that each further step costs at most B times the one before.
+ * And each request gets the time that one usually takes before the next is sent: what stalls them all for a
+ * moment is not to be answered by all of them at once.
+ *
+ * In ms, increasing; at most `hedgesMax`, fewer if no more are worth it.
+ */
+export function hedgeDelays(steps: readonly Step[]): readonly number[] {
+  const sentMs = [0];
+  for (const step of steps.slice(1, hedgesMax + 1)) {
+    const isFirst = sentMs.length === 1;
+    const delayMs = isFirst ? firstHedge(steps[0], step.cost) : furtherHedge(steps, sentMs, step.cost);
+    if (delayMs === undefined) break;
+    sentMs.push(delayMs);
+  }
+  return sentMs.slice(1);
+}
+
+function firstHedge(first: Step | undefined, cost: number): number {
+  if (first?.survival === undefined) return first?.defaultMs ?? readLimits.hedgeDelayDefaultMs;
+  const delayMs = first.survival.quantile(1 - (hedgeBudget * hedgeDemand) / cost) ?? hedgeDelayMaxMs;
+  return Math.min(hedgeDelayMaxMs, Math.max(hedgeDelayMinMs, delayMs));
+}
+
+function furtherHedge(steps: readonly Step[], sentMs: readonly number[], cost: number): number | undefined {
+  const lastMs = sentMs.at(-1) ?? 0;
+  const sent = steps.slice(0, sentMs.length);
+  // Too little known: the gaps double.
+  if (sent.some((step) => step.survival === undefined)) return 3 * lastMs - 2 * (sentMs.at(-2) ?? 0);
+  const allowed = hedgeBudget ** sent.length / cost;
+  const usualMs = sent.at(-1)?.survival?.quantile(0.5) ?? 0;
+  for (
+    let t = lastMs + Math.max(hedgeGapMinMs, usualMs);
+    t <= readLimits.attemptTimeoutMs;
+    t = Math.max(t * 1.02, t + 0.5)
+  ) {
+    const unanswered = sent.reduce(
+      (product, step, index) => product * (step.survival?.beyond(t - (sentMs[index] ?? 0)) ?? 1),
+      1,
+    );
+    if (unanswered <= allowed) return t;
+  }
+  return undefined;
+}
+
+// ---------- Budgets
+
+/** Pays hedges and probes. Starts empty: a process that lives for one read hedges nothing. */
+export function hedgeBucket(clock: Clock): TokenBucket {
+  return new TokenBucket(clock, readLimits.hedgeBudget, 0);
+}
+
+/** Pays requests sent on because a bookie kept silent. */
+export function retryBucket(clock: Clock): TokenBucket {
+  return new TokenBucket(clock, readLimits.retryBudget, readLimits.retriesPerSecond);
+}
+
+/**
+ * What extra requests are paid from. A bucket earns with every read and, some, with time; it may save what it
+ * earns in ten seconds. Whatever the latencies do, no more is spent than was earned. Starts with a second's
+ * worth.
+ */
+class TokenBucket {
+  #tokens: number;
+  #toppedUpMs: number;
+  #windowStartedMs: number;
+  #earnedNow = 0;
+  #earnedBefore = 0;
+
+  /** Earns so many tokens a read, and so many a second. */
+  constructor(
+    private readonly clock: Pick<Clock, "monotonicMs">,
+    private readonly perRead: number,
+    private readonly perSecond: number,
+  ) {
+    this.#tokens = perSecond;
+    this.#toppedUpMs = clock.monotonicMs();
+    this.#windowStartedMs = this.#toppedUpMs;
+  }
+
+  get tokens(): number {
+    this.#topUp();
+    return this.#tokens;
+  }
+
+  /** A read began. */
+  earn(): void {
+    this.#topUp();
+    this.#add(this.perRead);
+  }
+
+  /** Takes `cost` tokens if they are there. */
+  trySpend(cost: number): boolean {
+    this.#topUp();
+    if (this.#tokens + 1e-9 < cost) return false;
+    this.#tokens = Math.max(0, this.#tokens - cost);
+    return true;
+  }
+
+  #add(tokens: number): void {
+    this.#earnedNow += tokens;
+    this.#tokens = Math.min(this.#capacity(), this.#tokens + tokens);
+  }
+
+  #capacity(): number {
+    const earned = Math.max(this.#earnedNow, this.#earnedBefore);
+    return Math.min(readLimits.bucketTokensMax, Math.max(readLimits.bucketTokensMin, earned));
+  }
+
+  #topUp(): void {
+    const nowMs = this.clock.monotonicMs();
+    const ageMs = nowMs - this.#windowStartedMs;
+    if (ageMs >= readLimits.bucketWindowMs) {
+      this.#earnedBefore = ageMs < 2 * readLimits.bucketWindowMs ? this.#earnedNow : 0;
+      this.#earnedNow = 0;
+      this.#windowStartedMs = nowMs;
+    }
+    // A frozen process earned no more than one window's worth while it stood still.
+    const earningMs = Math.min(nowMs - this.#toppedUpMs, readLimits.bucketWindowMs);
+    this.#toppedUpMs = nowMs;
+    if (this.perSecond > 0) this.#add((earningMs / 1_000) * this.perSecond);
   }
 }

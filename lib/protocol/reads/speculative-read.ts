@@ -14,10 +14,11 @@
  *      with.
  * RIP4 As many requests are open as could still prove something. What is proven, the read alone says.
  */
-import type { CallAbort, CallSignal } from "../call-abort.ts";
-import type { Timer } from "../clock.ts";
+
+import type { Timer } from "../deadline.ts";
 import { type BookieOutcome, type BookieVerdict, messageOf, verdictOf } from "../errors.ts";
-import type { BookieAddress } from "../place.ts";
+import type { BookieAddress } from "../replication.ts";
+import type { CallAbort, CallSignal } from "../waiting.ts";
 import type { CallKind } from "./class-latency.ts";
 import { OpenRequest } from "./read-attempt.ts";
 import { FactsSoFar, type Lane, type ReadCounters, type ReadFacts } from "./read-counters.ts";
@@ -162,7 +163,8 @@ class ReadInProgress<A, P, V> {
     this.#open.add(request);
     sendTo(this.read, bookie, request.abort, lane).then(
       (answer) => this.#answered(request, answer),
-      (error) => this.#failed(request, silence(error)),
+      // A call that failed proves nothing (rule 21).
+      (error) => this.#failed(request, { kind: "unknown", reason: messageOf(error) }),
     );
   }
 
@@ -331,9 +333,4 @@ function sendProbe<A>(policy: ReadPolicy, read: ReplicaRead<A, unknown>, probe: 
     })
     .catch(() => probe.attempt.failed())
     .finally(() => policy.probeEnded(probe));
-}
-
-/** A call that failed tells nothing (rule 21). */
-function silence(error: unknown): BookieOutcome {
-  return { kind: "unknown", reason: messageOf(error) };
 }

@@ -131,6 +131,7 @@ async function deployed<T>(
     const client = lambdaClient(region, PATIENT, endpointOf(emulator));
     clients.set(region, client);
     const leaseTable = (await newTable(emulator, ["pk"], region)).table.name;
+    const inboxTable = (await newTable(emulator, ["pk", "sk"], region)).table.name;
     const settings = (access: BookieAccess): RegionSettings => ({
       deployment: "emulated",
       logLevel: "INFO",
@@ -138,8 +139,10 @@ async function deployed<T>(
       bookies: access === "read" ? bookies.map(asReader) : bookies,
       metadata: { table: metadata, mode: "home", homeRegion: HOME, replicas: [HOME] },
       leaseTable,
+      inboxTable,
       defaultReplication: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },
       reads: "buffered",
+      allowedOrigins: [],
     });
     for (const name of ["append", "read", "auditor"] as const) {
       const variables = regionVariables(settings(name === "read" ? "read" : "write"));

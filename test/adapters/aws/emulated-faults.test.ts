@@ -12,11 +12,14 @@ import type { LogClient } from "../../../lib/client/log-client.ts";
 import { verify, verifyLogName } from "../../../lib/client/verify/verify.ts";
 import { FencelineError } from "../../../lib/protocol/errors.ts";
 import { entryStoreContract } from "../../contracts/entry-store-contract.ts";
+import { inboxStoreContract } from "../../contracts/inbox-store-contract.ts";
 import { leaseStoreContract } from "../../contracts/lease-store-contract.ts";
 import { LostReply } from "../../contracts/lost-replies.ts";
 import { metadataStoreContract } from "../../contracts/metadata-store-contract.ts";
 import { persistentEntryStore } from "../../contracts/persistent-entry-store.ts";
+import { persistentInboxStore } from "../../contracts/persistent-inbox-store.ts";
 import { persistentLeaseStore, persistentMetadataStore } from "../../contracts/persistent-metadata-store.ts";
+import { inboxInDynamoDb, untilGone } from "./emulated-inbox.ts";
 import { clock, newBucket, newTable, overEmulator, random } from "./emulator.ts";
 import { FaultLayer, type ServiceFault } from "./fault-layer.ts";
 import { regionsInProcess } from "./regions-in-process.ts";
@@ -63,6 +66,14 @@ await overEmulator((emulator) => {
       const { table, close } = await newTable(emulator, ["pk"]);
       faults.underDynamoDb(table.client);
       return { store: persistentLeaseStore(lossesAsSuch(new DynamoDbLeaseStore(table))), close };
+    });
+    inboxStoreContract("DynamoDB with faults", async () => {
+      const { inbox, table, close } = await inboxInDynamoDb(emulator);
+      faults.underDynamoDb(table.client);
+      return {
+        inbox: { ...inbox, store: untilGone(persistentInboxStore(lossesAsSuch(inbox.store))) },
+        close,
+      };
     });
     metadataStoreContract(
       "DynamoDB with faults",

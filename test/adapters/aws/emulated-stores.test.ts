@@ -6,8 +6,10 @@ import { DynamoDbMetadataTable } from "../../../lib/adapters/aws/dynamodb-metada
 import { S3EntryStore } from "../../../lib/adapters/aws/s3-entry-store.ts";
 import { region } from "../../../lib/protocol/ids.ts";
 import { entryStoreContract } from "../../contracts/entry-store-contract.ts";
+import { inboxStoreContract } from "../../contracts/inbox-store-contract.ts";
 import { leaseStoreContract } from "../../contracts/lease-store-contract.ts";
 import { metadataStoreContract } from "../../contracts/metadata-store-contract.ts";
+import { inboxInDynamoDb } from "./emulated-inbox.ts";
 import { clock, newBucket, newTable, overEmulator, random, unreachable } from "./emulator.ts";
 
 const HERE = region("us-east-1");
@@ -28,6 +30,8 @@ await overEmulator((emulator) => {
     const { table, close } = await newTable(emulator, ["pk"]);
     return { store: new DynamoDbLeaseStore(table), close };
   });
+
+  inboxStoreContract("DynamoDB", () => inboxInDynamoDb(emulator));
 
   metadataStoreContract(
     "DynamoDB in mode home",

@@ -8,7 +8,8 @@ import {
 import { FORWARD_WAITS, lambdaClient } from "../../../lib/adapters/aws/aws-clients.ts";
 import { replyTo } from "../../../lib/adapters/aws/call-envelope.ts";
 import { LambdaAppends, lambdaSettler } from "../../../lib/adapters/aws/lambda-appends.ts";
-import { encodeAck, encodeOwnership } from "../../../lib/adapters/aws/owner-call.ts";
+import { encodeOwnership } from "../../../lib/adapters/aws/owner-call.ts";
+import { encodeAck } from "../../../lib/formats/append-format.ts";
 import { CallDenied, FencelineError } from "../../../lib/protocol/errors.ts";
 import {
   entryId,

@@ -8,10 +8,10 @@ import { MemoryEntryStore } from "../../../lib/adapters/memory/memory-entry-stor
 import type { BookieAccess } from "../../../lib/environment.ts";
 import { answerBookieCall } from "../../../lib/lambda/answer-bookie-call.ts";
 import { StoredBookie, setUpStorage } from "../../../lib/protocol/bookie/stored-bookie.ts";
-import { CallAbort } from "../../../lib/protocol/call-abort.ts";
 import { isIdentical } from "../../../lib/protocol/entry.ts";
 import { bookieId, entryId, ledgerId } from "../../../lib/protocol/ids.ts";
 import type { Bookie, EntryStore } from "../../../lib/protocol/ports.ts";
+import { CallAbort } from "../../../lib/protocol/waiting.ts";
 import { bookieContract } from "../../contracts/bookie-contract.ts";
 import { LostReply } from "../../contracts/lost-replies.ts";
 import { Scope } from "../../contracts/scope.ts";

@@ -4,7 +4,6 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
-import type { Context } from "aws-lambda";
 import { type AwsClients, dynamoDbClient } from "../../../lib/adapters/aws/aws-clients.ts";
 import { S3EntryStore } from "../../../lib/adapters/aws/s3-entry-store.ts";
 import { LogClient } from "../../../lib/client/log-client.ts";
@@ -62,6 +61,8 @@ export async function regionsInProcess(emulator: MiniStack, faults: FaultLayer):
     metadata: { table: metadata, mode: "home", homeRegion: HOME, replicas: REGIONS },
     defaultReplication: { ensembleSize: 4, writeQuorum: 4, ackQuorum: 3, minRegions: 2 },
     reads: "buffered",
+    inboxTable: "none",
+    allowedOrigins: [],
   } as const;
   const deploying = regionWorld({ ...common, leaseTable: "none" }, { region: HOME, stage: "auditor" }, aws);
   for (const one of deploying.bookies) await untilDone(() => registerBookie(deploying.ports, one));
@@ -76,7 +77,7 @@ export async function regionsInProcess(emulator: MiniStack, faults: FaultLayer):
     const read = new ReadFunction(
       regionWorld({ ...settings, bookies: bookies.map(asReader) }, { region, stage: "read" }, aws),
     );
-    functions.set(`${region} append`, (event) => append.serve(event, {} as Context));
+    functions.set(`${region} append`, (event) => append.serve(event));
     clients.push(clientOf(region, append, read));
   }
   return { clients };
@@ -133,7 +134,7 @@ function clientOf(region: string, append: AppendFunction, read: ReadFunction): L
         isBase64Encoded: false,
       };
       const served = request.method === "GET" ? read : append;
-      const answer = (await served.serve(event, {} as Context)) as {
+      const answer = (await served.serve(event)) as {
         statusCode: number;
         headers: Record<string, string>;
         body: string;

@@ -4,9 +4,9 @@ import { S3_WAITS, s3Client } from "../../../lib/adapters/aws/aws-clients.ts";
 import { S3EntryStore } from "../../../lib/adapters/aws/s3-entry-store.ts";
 import { objectKey } from "../../../lib/formats/object-keys.ts";
 import { encodeStoreValue } from "../../../lib/formats/store-value-format.ts";
-import { CallAbort } from "../../../lib/protocol/call-abort.ts";
 import { entryId, ledgerId } from "../../../lib/protocol/ids.ts";
 import type { StoreKey, StoreValue } from "../../../lib/protocol/ports.ts";
+import { CallAbort } from "../../../lib/protocol/waiting.ts";
 import { Scope } from "../../contracts/scope.ts";
 import {
   hurried,

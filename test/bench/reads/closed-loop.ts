@@ -3,11 +3,11 @@
  * that hedging makes for itself. Three bookies near by; one of them is killed half way.
  */
 
-import type { CallSignal } from "../../../lib/protocol/call-abort.ts";
 import { bookieId, region } from "../../../lib/protocol/ids.ts";
-import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import { ReadPolicy } from "../../../lib/protocol/reads/read-policy.ts";
 import { speculativeRead } from "../../../lib/protocol/reads/speculative-read.ts";
+import type { BookieAddress } from "../../../lib/protocol/replication.ts";
+import type { CallSignal } from "../../../lib/protocol/waiting.ts";
 import { Scheduler } from "../../sim/scheduler.ts";
 import { SeededRandom } from "../../sim/seeded-random.ts";
 import { normalDeviate, roundTripMs, s3ReadMs } from "./latency-model.ts";

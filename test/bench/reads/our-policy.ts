@@ -1,10 +1,10 @@
 /** Runs the shipped read policy over a matrix, in virtual time. */
 
-import type { CallSignal } from "../../../lib/protocol/call-abort.ts";
 import { bookieId, region } from "../../../lib/protocol/ids.ts";
-import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import { ReadPolicy } from "../../../lib/protocol/reads/read-policy.ts";
 import { speculativeRead } from "../../../lib/protocol/reads/speculative-read.ts";
+import type { BookieAddress } from "../../../lib/protocol/replication.ts";
+import type { CallSignal } from "../../../lib/protocol/waiting.ts";
 import { Scheduler } from "../../sim/scheduler.ts";
 import { SeededRandom } from "../../sim/seeded-random.ts";
 import type { PolicyResult } from "./baselines.ts";

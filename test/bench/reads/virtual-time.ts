@@ -1,5 +1,5 @@
 /** The clock port in virtual time. */
-import type { Clock, Timer } from "../../../lib/protocol/clock.ts";
+import type { Clock, Timer } from "../../../lib/protocol/deadline.ts";
 import type { Scheduler } from "../../sim/scheduler.ts";
 
 export class VirtualClock implements Clock {

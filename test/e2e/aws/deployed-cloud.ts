@@ -17,6 +17,9 @@ import { signedSend } from "../../../lib/client/aws/signed-send.ts";
 import { LogClient } from "../../../lib/client/log-client.ts";
 import { zonePrefix } from "../../../lib/infra/topology/region-sets.ts";
 
+/** A page whose origin each deployment names. */
+export const PAGE = "https://app.example";
+
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const CDK = createRequire(import.meta.url).resolve("aws-cdk/bin/cdk");
 const STEP_MAX_MS = 15 * 60_000;
@@ -77,6 +80,7 @@ export class DeployedCloud {
       metadata: { mode: "home", home },
       regions: names.map((name) => ({ name, bookies: ["b1", "b2"].map((one) => this.#bookie(name, one)) })),
       storageClass: "STANDARD",
+      allowedOrigins: [PAGE],
       presets: ["standard", "economy"],
       retentionDays: 1,
       logLevel: "warn",

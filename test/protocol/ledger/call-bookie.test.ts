@@ -1,13 +1,13 @@
 /** What a call of a bookie says of it: failures of any kind count towards quarantine, an answer ends it. */
 import { expect, test } from "vitest";
-import { CallAbort } from "../../../lib/protocol/call-abort.ts";
 import { unavailable } from "../../../lib/protocol/errors.ts";
 import { ledgerId } from "../../../lib/protocol/ids.ts";
-import { knownBookies } from "../../../lib/protocol/ledger/choose-bookies.ts";
+import { knownBookies } from "../../../lib/protocol/ledger/change-ensemble.ts";
 import { createLedger } from "../../../lib/protocol/ledger/create-ledger.ts";
 import { callBookie } from "../../../lib/protocol/ledger/ledger-ports.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { quarantineRules } from "../../../lib/protocol/reads/bookie-health.ts";
+import { CallAbort } from "../../../lib/protocol/waiting.ts";
 import { World } from "../../scenarios/world.ts";
 
 /** Ways in which a call gets no answer. */

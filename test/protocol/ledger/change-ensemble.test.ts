@@ -14,7 +14,7 @@ import { LedgerWriter } from "../../../lib/protocol/ledger/ledger-writer.ts";
 import { fragmentAt, type LedgerMetadata, lastFragment } from "../../../lib/protocol/ledger-metadata.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import type { Placement } from "../../../lib/protocol/placement/placement.ts";
-import { isAckSet, writeSet } from "../../../lib/protocol/write-set.ts";
+import { isAckSet, writeSet } from "../../../lib/protocol/replication.ts";
 import { EXHAUSTIVE } from "../../cpu-bound.ts";
 import { endOf } from "../../scenarios/cards/meddling.ts";
 import { textOf, World } from "../../scenarios/world.ts";

@@ -1,8 +1,7 @@
 /** The writer's clean close: a seal, then the metadata; where that does not go through, recovery (rule 9). */
 import { describe, expect, test } from "vitest";
 import { entryId } from "../../../lib/protocol/ids.ts";
-import { sealEnd } from "../../../lib/protocol/ledger/close-ledger.ts";
-import { markDeleted } from "../../../lib/protocol/ledger/collect-ledger.ts";
+import { markDeleted, sealEnd } from "../../../lib/protocol/ledger/end-ledger.ts";
 import {
   failure,
   isFenced,

@@ -7,7 +7,7 @@ import {
   markDeleted,
   sweepEntries,
   sweepSeal,
-} from "../../../lib/protocol/ledger/collect-ledger.ts";
+} from "../../../lib/protocol/ledger/end-ledger.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { isFenced, sealed, sendMany, slots, store } from "../../scenarios/cards/meddling.ts";
 import { World } from "../../scenarios/world.ts";

@@ -1,7 +1,7 @@
 /** What recovery says of entries in doubt: an entry is the asker's own if its tenure and its payload are. */
 import { expect, test } from "vitest";
 import { entryId, tenure } from "../../../lib/protocol/ids.ts";
-import { decideEntries } from "../../../lib/protocol/ledger/decide-entries.ts";
+import { decideEntries } from "../../../lib/protocol/ledger/recover-ledger.ts";
 import { threeOfFour } from "../../scenarios/ledger/three-of-four.ts";
 
 test("20: another tenure's entry, or another one of the own tenure, is not the one in doubt", async () => {

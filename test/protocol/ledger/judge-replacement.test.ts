@@ -1,7 +1,7 @@
 /** A policy's answer is judged before any copy follows it (rules 6, 7; placement's CK1 to CK3). */
 import { describe, expect, test } from "vitest";
 import { type BookieId, bookieId } from "../../../lib/protocol/ids.ts";
-import { judgeReplacement } from "../../../lib/protocol/ledger/choose-bookies.ts";
+import { judgeReplacement } from "../../../lib/protocol/ledger/change-ensemble.ts";
 import { WriteBack } from "../../../lib/protocol/ledger/write-back.ts";
 import type { Placement } from "../../../lib/protocol/placement/placement.ts";
 import { sealed, slots } from "../../scenarios/cards/meddling.ts";

@@ -1,7 +1,7 @@
 /** What a reader may return, and when it may say that there is nothing yet (LR1 to LR5, rules 13, 14). */
 import { describe, expect, test } from "vitest";
 import { type EntryId, entryId } from "../../../lib/protocol/ids.ts";
-import { markDeleted } from "../../../lib/protocol/ledger/collect-ledger.ts";
+import { markDeleted } from "../../../lib/protocol/ledger/end-ledger.ts";
 import type { LedgerReader } from "../../../lib/protocol/ledger/ledger-reader.ts";
 import { replaceEnsemble, startRecovery } from "../../../lib/protocol/ledger-metadata.ts";
 import { limits } from "../../../lib/protocol/limits.ts";

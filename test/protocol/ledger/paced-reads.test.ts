@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { entryId } from "../../../lib/protocol/ids.ts";
 import { LedgerReader } from "../../../lib/protocol/ledger/ledger-reader.ts";
 import { readLimits } from "../../../lib/protocol/reads/read-limits.ts";
-import { ackSetFirst } from "../../../lib/protocol/write-set.ts";
+import { ackSetFirst } from "../../../lib/protocol/replication.ts";
 import { World, type WorldFields } from "../../scenarios/world.ts";
 import { bookieAt, nameOf } from "../reads/reading-world.ts";
 

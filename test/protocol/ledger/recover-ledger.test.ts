@@ -9,8 +9,7 @@ import {
   replaceEnsemble,
 } from "../../../lib/protocol/ledger-metadata.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
-import type { BookieAddress } from "../../../lib/protocol/place.ts";
-import { isAckSet, provesAbsence, writeSet } from "../../../lib/protocol/write-set.ts";
+import { type BookieAddress, isAckSet, provesAbsence, writeSet } from "../../../lib/protocol/replication.ts";
 import { EXHAUSTIVE } from "../../cpu-bound.ts";
 import { changeLedger, endOf, members, sealed, slots, store } from "../../scenarios/cards/meddling.ts";
 import { World } from "../../scenarios/world.ts";

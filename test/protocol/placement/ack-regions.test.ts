@@ -3,7 +3,7 @@
  */
 import { expect, test } from "vitest";
 import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts";
-import { waitsForRegions } from "../../../lib/protocol/write-set.ts";
+import { waitsForRegions } from "../../../lib/protocol/replication.ts";
 import { bookie, replication } from "./topologies.ts";
 
 const ring = (letters: string) => [...letters].map((letter, index) => bookie(`${letter}.${index}`, letter));

@@ -1,9 +1,8 @@
 /** The checker against the invariant's own words (CK1, CK2). */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts";
-import type { Replication } from "../../../lib/protocol/replication.ts";
+import type { BookieAddress, Replication } from "../../../lib/protocol/replication.ts";
 import { bookie, replication } from "./topologies.ts";
 
 /** A bookie for each letter, in the region of that name; "?" is a bookie of no known region. */

@@ -1,11 +1,10 @@
 /** Placing a new ensemble. */
 import { describe, expect, test, vi } from "vitest";
 import { bookieId, type Region, region } from "../../../lib/protocol/ids.ts";
-import { type RegionState, UNKNOWN_REGION } from "../../../lib/protocol/place.ts";
 import { smallestAckQuorum } from "../../../lib/protocol/placement/admission.ts";
 import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts";
 import { placeEnsemble } from "../../../lib/protocol/placement/region-aware.ts";
-import type { Replication } from "../../../lib/protocol/replication.ts";
+import { type RegionState, type Replication, UNKNOWN_REGION } from "../../../lib/protocol/replication.ts";
 import { CPU_BOUND } from "../../cpu-bound.ts";
 import { capacityLists, colourings, heaviest, LightestRings } from "./brute-force.ts";
 import {

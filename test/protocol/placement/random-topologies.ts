@@ -4,12 +4,11 @@
  * counted afresh, and what can be placed at all follows from formulas.
  */
 import { type BookieId, ledgerId, type Region, region } from "../../../lib/protocol/ids.ts";
-import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import { smallestAckQuorum } from "../../../lib/protocol/placement/admission.ts";
 import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts";
 import type { EnsembleRequest } from "../../../lib/protocol/placement/placement.ts";
 import { placeEnsemble, replaceBookies } from "../../../lib/protocol/placement/region-aware.ts";
-import type { Replication } from "../../../lib/protocol/replication.ts";
+import type { BookieAddress, Replication } from "../../../lib/protocol/replication.ts";
 import { SeededRandom } from "../../sim/seeded-random.ts";
 import { heaviest } from "./brute-force.ts";
 import { bookie, fragment, nowhere } from "./topologies.ts";

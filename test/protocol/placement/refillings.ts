@@ -3,8 +3,7 @@
  * nor the checker is used.
  */
 import type { BookieId, Region } from "../../../lib/protocol/ids.ts";
-import type { BookieAddress } from "../../../lib/protocol/place.ts";
-import type { Replication } from "../../../lib/protocol/replication.ts";
+import type { BookieAddress, Replication } from "../../../lib/protocol/replication.ts";
 import { heaviest } from "./brute-force.ts";
 
 export interface Refilling {

@@ -1,10 +1,9 @@
 /** Replacing bookies of an ensemble (RB1 to RB5). */
 import { describe, expect, test, vi } from "vitest";
 import { type BookieId, bookieId, type Region, region } from "../../../lib/protocol/ids.ts";
-import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts";
 import { placeEnsemble, replaceBookies } from "../../../lib/protocol/placement/region-aware.ts";
-import type { Replication } from "../../../lib/protocol/replication.ts";
+import type { BookieAddress, Replication } from "../../../lib/protocol/replication.ts";
 import { CPU_BOUND, EXHAUSTIVE } from "../../cpu-bound.ts";
 import { SeededRandom } from "../../sim/seeded-random.ts";
 import { canBeRefilled, freshBookies, isNoFurther } from "./refillings.ts";

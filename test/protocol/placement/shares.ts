@@ -1,7 +1,7 @@
 /** How evenly ensembles of many ledgers fall on regions, racks and bookies. */
 import { type LedgerId, ledgerId, type Region, region } from "../../../lib/protocol/ids.ts";
-import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import { placeEnsemble } from "../../../lib/protocol/placement/region-aware.ts";
+import type { BookieAddress } from "../../../lib/protocol/replication.ts";
 import { SeededRandom } from "../../sim/seeded-random.ts";
 import { placed, regionsOf, replication, request } from "./topologies.ts";
 

@@ -7,13 +7,12 @@ import {
   type Region,
   region,
 } from "../../../lib/protocol/ids.ts";
-import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import type {
   EnsembleRequest,
   PlacementAnswer,
   ReplacementRequest,
 } from "../../../lib/protocol/placement/placement.ts";
-import type { Fragment, Replication } from "../../../lib/protocol/replication.ts";
+import type { BookieAddress, Fragment, Replication } from "../../../lib/protocol/replication.ts";
 
 /** A region that no topology here has: the writer is at home in none of them. */
 export const nowhere: Region = region("nowhere");

@@ -5,10 +5,10 @@
  */
 import { describe, expect, test } from "vitest";
 import { bookieId, region } from "../../../lib/protocol/ids.ts";
-import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts";
 import { placeEnsemble, replaceBookies } from "../../../lib/protocol/placement/region-aware.ts";
 import { countByRegion } from "../../../lib/protocol/placement/usable-bookies.ts";
+import type { BookieAddress } from "../../../lib/protocol/replication.ts";
 import {
   bookie,
   ledgers,

@@ -6,11 +6,14 @@ import { describe, expect, test } from "vitest";
 import { bookieId, entryId, type Region, region } from "../../../lib/protocol/ids.ts";
 import { PendingAdds } from "../../../lib/protocol/ledger/pending-adds.ts";
 import type { OpenLedger } from "../../../lib/protocol/ledger-metadata.ts";
-import type { BookieAddress, RegionState } from "../../../lib/protocol/place.ts";
 import { checkEnsemble } from "../../../lib/protocol/placement/check-ensemble.ts";
 import { placeEnsemble, regionAware, replaceBookies } from "../../../lib/protocol/placement/region-aware.ts";
-import type { Fragment } from "../../../lib/protocol/replication.ts";
-import { isAckSet } from "../../../lib/protocol/write-set.ts";
+import {
+  type BookieAddress,
+  type Fragment,
+  isAckSet,
+  type RegionState,
+} from "../../../lib/protocol/replication.ts";
 import { SeededRandom } from "../../sim/seeded-random.ts";
 import {
   bookie,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { CallAbort } from "../../../lib/protocol/call-abort.ts";
 import { bookieId, type EntryId, entryId, ledgerId, region } from "../../../lib/protocol/ids.ts";
 import type { Bookie, SlotAnswers } from "../../../lib/protocol/ports.ts";
 import { GatheredReads } from "../../../lib/protocol/reads/gathered-reads.ts";
 import { readLimits } from "../../../lib/protocol/reads/read-limits.ts";
+import { CallAbort } from "../../../lib/protocol/waiting.ts";
 import { Scope } from "../../contracts/scope.ts";
 import { TestClock } from "../../scenarios/test-clock.ts";
 

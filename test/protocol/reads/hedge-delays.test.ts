@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import { LatencySketch, type Survival } from "../../../lib/protocol/reads/class-latency.ts";
-import { hedgeDelays, type Step } from "../../../lib/protocol/reads/hedge-delays.ts";
 import { readLimits } from "../../../lib/protocol/reads/read-limits.ts";
+import { hedgeDelays, type Step } from "../../../lib/protocol/reads/read-policy.ts";
 import { CPU_BOUND } from "../../cpu-bound.ts";
 import { SeededRandom } from "../../sim/seeded-random.ts";
 

@@ -4,10 +4,10 @@
  */
 import { describe, expect, test, vi } from "vitest";
 import { region } from "../../../lib/protocol/ids.ts";
-import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import { orderReplicas } from "../../../lib/protocol/reads/order-replicas.ts";
 import { readLimits } from "../../../lib/protocol/reads/read-limits.ts";
 import { speculativeRead } from "../../../lib/protocol/reads/speculative-read.ts";
+import type { BookieAddress } from "../../../lib/protocol/replication.ts";
 import { runClosedLoop } from "../../bench/reads/closed-loop.ts";
 import { CPU_BOUND, EXHAUSTIVE } from "../../cpu-bound.ts";
 import { readerView } from "./reader-view.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import { orderReplicas } from "../../../lib/protocol/reads/order-replicas.ts";
+import type { BookieAddress } from "../../../lib/protocol/replication.ts";
 import { type Beliefs, readerView } from "./reader-view.ts";
 import { bookieAt, nameOf } from "./reading-world.ts";
 

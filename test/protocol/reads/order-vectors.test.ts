@@ -5,8 +5,8 @@
  * reason stands beside the vector.
  */
 import { describe, expect, test } from "vitest";
-import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import { orderReplicas } from "../../../lib/protocol/reads/order-replicas.ts";
+import type { BookieAddress } from "../../../lib/protocol/replication.ts";
 import { type Beliefs, readerView } from "./reader-view.ts";
 import { bookieAt } from "./reading-world.ts";
 

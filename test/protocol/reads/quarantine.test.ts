@@ -1,6 +1,6 @@
 /** Which bookies take new copies last: quarantine by consecutive failures, and doubt (BH5 to BH8). */
 import { describe, expect, test } from "vitest";
-import type { Clock } from "../../../lib/protocol/clock.ts";
+import type { Clock } from "../../../lib/protocol/deadline.ts";
 import { type BookieId, bookieId } from "../../../lib/protocol/ids.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { placeEnsemble } from "../../../lib/protocol/placement/region-aware.ts";

@@ -1,9 +1,9 @@
 /** Reads for which one answer is not enough: as many requests as could prove something, and no fewer. */
 import { describe, expect, test } from "vitest";
 import { region } from "../../../lib/protocol/ids.ts";
-import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import type { Part } from "../../../lib/protocol/reads/speculative-read.ts";
 import { quorumRead } from "../../../lib/protocol/reads/speculative-read.ts";
+import type { BookieAddress } from "../../../lib/protocol/replication.ts";
 import { type Behaviour, bookieAt, inMs, nameOf, ReadingWorld, type Says, silent } from "./reading-world.ts";
 
 const near = bookieAt("near", "/r1/a");

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { region } from "../../../lib/protocol/ids.ts";
-import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import { readLimits } from "../../../lib/protocol/reads/read-limits.ts";
+import type { BookieAddress } from "../../../lib/protocol/replication.ts";
 import { CPU_BOUND } from "../../cpu-bound.ts";
 import { SeededRandom } from "../../sim/seeded-random.ts";
 import { bookieAt, inMs, nameOf, ReadingWorld, silent } from "./reading-world.ts";

@@ -1,7 +1,7 @@
 /** What a reader believes of its bookies, written down by hand. */
 import { region } from "../../../lib/protocol/ids.ts";
-import type { BookieAddress, DistanceClass } from "../../../lib/protocol/place.ts";
 import type { ClassView, ReaderView, ReplicaView } from "../../../lib/protocol/reads/order-replicas.ts";
+import type { BookieAddress, DistanceClass } from "../../../lib/protocol/replication.ts";
 import { SeededRandom } from "../../sim/seeded-random.ts";
 
 export interface Belief {

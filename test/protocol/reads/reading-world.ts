@@ -1,12 +1,12 @@
 /** A reader, its bookies and virtual time: bookies answer, fail or keep silent as a test decides. */
 
-import type { CallSignal } from "../../../lib/protocol/call-abort.ts";
 import { bookieId, region } from "../../../lib/protocol/ids.ts";
-import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import type { ReaderPlace } from "../../../lib/protocol/reads/order-replicas.ts";
 import { ReadPolicy } from "../../../lib/protocol/reads/read-policy.ts";
 import type { Judgement } from "../../../lib/protocol/reads/speculative-read.ts";
 import { type SpeculativeAnswer, speculativeRead } from "../../../lib/protocol/reads/speculative-read.ts";
+import type { BookieAddress } from "../../../lib/protocol/replication.ts";
+import type { CallSignal } from "../../../lib/protocol/waiting.ts";
 import { VirtualClock } from "../../bench/reads/virtual-time.ts";
 import { Scheduler } from "../../sim/scheduler.ts";
 import { SeededRandom } from "../../sim/seeded-random.ts";

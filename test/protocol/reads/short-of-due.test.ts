@@ -1,6 +1,6 @@
 /** A clock that adds up fractions may stand a hair short of what a timer waited for. */
 import { expect, test } from "vitest";
-import type { Clock } from "../../../lib/protocol/clock.ts";
+import type { Clock } from "../../../lib/protocol/deadline.ts";
 import { bookieId, region } from "../../../lib/protocol/ids.ts";
 import { ReadPolicy } from "../../../lib/protocol/reads/read-policy.ts";
 import { speculativeRead } from "../../../lib/protocol/reads/speculative-read.ts";

@@ -6,8 +6,8 @@
  */
 import { expect, test } from "vitest";
 import { region } from "../../../lib/protocol/ids.ts";
-import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import { speculativeRead } from "../../../lib/protocol/reads/speculative-read.ts";
+import type { BookieAddress } from "../../../lib/protocol/replication.ts";
 import { anyAnswer, bookieAt, inMs, nameOf, ReadingWorld, silent } from "./reading-world.ts";
 
 /** A reader that does not know its region asks in the order of the write set, as the vectors assume. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readLimits } from "../../../lib/protocol/reads/read-limits.ts";
-import { hedgeBucket, retryBucket } from "../../../lib/protocol/reads/token-bucket.ts";
+import { hedgeBucket, retryBucket } from "../../../lib/protocol/reads/read-policy.ts";
 
 class HandClock {
   ms = 0;

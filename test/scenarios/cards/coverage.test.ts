@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { EntryId } from "../../../lib/protocol/ids.ts";
 import { replaceEnsemble } from "../../../lib/protocol/ledger-metadata.ts";
-import { coversEveryWriteSet, writeSetPositions } from "../../../lib/protocol/write-set.ts";
+import { coversEveryWriteSet, writeSetPositions } from "../../../lib/protocol/replication.ts";
 import { World } from "../world.ts";
 import { subsets } from "./every-order.ts";
 import { changeLedger, damaged, failure, isSettled, members, sealed, store, stored } from "./meddling.ts";

@@ -1,7 +1,7 @@
 /** Cards H11 and H14: what deletion leaves behind keeps a ledger dead (rule 15). */
 import { describe, expect, test } from "vitest";
 import { ledgerId } from "../../../lib/protocol/ids.ts";
-import { markDeleted, sweepEntries, sweepSeal } from "../../../lib/protocol/ledger/collect-ledger.ts";
+import { markDeleted, sweepEntries, sweepSeal } from "../../../lib/protocol/ledger/end-ledger.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { World } from "../world.ts";
 import { freshProcess, isSettled, sealed, slots } from "./meddling.ts";

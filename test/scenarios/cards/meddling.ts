@@ -5,9 +5,8 @@ import { sealEntry } from "../../../lib/protocol/entry.ts";
 import { bookieId, entryId, tenure, writeToken } from "../../../lib/protocol/ids.ts";
 import { ledgerKey } from "../../../lib/protocol/items.ts";
 import type { LedgerMetadata } from "../../../lib/protocol/ledger-metadata.ts";
-import type { BookieAddress } from "../../../lib/protocol/place.ts";
 import type { SealedEntry } from "../../../lib/protocol/ports.ts";
-import type { Fragment } from "../../../lib/protocol/replication.ts";
+import type { BookieAddress, Fragment } from "../../../lib/protocol/replication.ts";
 import type { Adder, World } from "../world.ts";
 
 /** Writes the story's ledger anew, whatever its clients are doing. */

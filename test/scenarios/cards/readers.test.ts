@@ -1,10 +1,10 @@
 /** Cards H71 to H79: what readers may say of the tail, of moved copies and of damaged ones (rules 13, 14). */
 import { describe, expect, test } from "vitest";
 import { entryId } from "../../../lib/protocol/ids.ts";
-import { readAnyCopy } from "../../../lib/protocol/ledger/read-any-copy.ts";
+import { readAnyCopy } from "../../../lib/protocol/ledger/read-slots.ts";
 import { fragmentAt } from "../../../lib/protocol/ledger-metadata.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
-import { writeSet } from "../../../lib/protocol/write-set.ts";
+import { writeSet } from "../../../lib/protocol/replication.ts";
 import { textOf, World } from "../world.ts";
 import { changeLedger, damaged, fragment, isSettled, slots, store, stored } from "./meddling.ts";
 

@@ -1,7 +1,7 @@
 /** Stories of the writer's own close (rule 9): the seal, what is outstanding, who else is at the ledger. */
 import { describe, expect, test } from "vitest";
 import { entryId } from "../../../lib/protocol/ids.ts";
-import { closeCleanly } from "../../../lib/protocol/ledger/close-ledger.ts";
+import { closeCleanly } from "../../../lib/protocol/ledger/end-ledger.ts";
 import { brokenPromises } from "../promises.ts";
 import type { Adder, World } from "../world.ts";
 import { each, neverReadsAgain, only, sealsNothing } from "./broken/wrong-clients.ts";

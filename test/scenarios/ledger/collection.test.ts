@@ -1,6 +1,6 @@
 /** Stories of collection (rule 15): what may go, when, and who is still on the way. */
 import { describe, expect, test } from "vitest";
-import { markDeleted, sweepEntries } from "../../../lib/protocol/ledger/collect-ledger.ts";
+import { markDeleted, sweepEntries } from "../../../lib/protocol/ledger/end-ledger.ts";
 import { brokenPromises } from "../promises.ts";
 import type { World } from "../world.ts";
 import { ReadsWithoutFence, SweepsSeals, SweepsSealsAndReadsWithoutFence } from "./broken/wrong-bookies.ts";

@@ -3,7 +3,7 @@
  * than a quarter of the least seal age, because it was frozen or idle. By then fences and seals may be gone.
  */
 import { describe, expect, test } from "vitest";
-import { markDeleted, sweepEntries, sweepSeal } from "../../../lib/protocol/ledger/collect-ledger.ts";
+import { markDeleted, sweepEntries, sweepSeal } from "../../../lib/protocol/ledger/end-ledger.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { brokenPromises } from "../promises.ts";
 import type { World } from "../world.ts";

@@ -5,9 +5,9 @@
 import { describe, expect, test } from "vitest";
 import { MemoryEntryStore } from "../../../lib/adapters/memory/memory-entry-store.ts";
 import { StoredBookie, setUpStorage } from "../../../lib/protocol/bookie/stored-bookie.ts";
-import type { Clock } from "../../../lib/protocol/clock.ts";
+import type { Clock } from "../../../lib/protocol/deadline.ts";
 import { bookieId, entryId, ledgerId } from "../../../lib/protocol/ids.ts";
-import { markDeleted, sweepEntries, sweepSeal } from "../../../lib/protocol/ledger/collect-ledger.ts";
+import { markDeleted, sweepEntries, sweepSeal } from "../../../lib/protocol/ledger/end-ledger.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { brokenPromises } from "../promises.ts";
 import type { World } from "../world.ts";

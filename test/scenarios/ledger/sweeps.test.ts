@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { entryId } from "../../../lib/protocol/ids.ts";
 import { ledgerKey } from "../../../lib/protocol/items.ts";
-import { markDeleted, sweepEntries, sweepSeal } from "../../../lib/protocol/ledger/collect-ledger.ts";
+import { markDeleted, sweepEntries, sweepSeal } from "../../../lib/protocol/ledger/end-ledger.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import type { StoreKey } from "../../../lib/protocol/ports.ts";
 import type { Adder, World } from "../world.ts";

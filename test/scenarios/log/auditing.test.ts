@@ -8,7 +8,7 @@ import { createLedger } from "../../../lib/protocol/ledger/create-ledger.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { auditLedger } from "../../../lib/protocol/log/upkeep/audit-ledger.ts";
 import { auditLimits } from "../../../lib/protocol/log/upkeep/audit-limits.ts";
-import type { RegionState } from "../../../lib/protocol/place.ts";
+import type { RegionState } from "../../../lib/protocol/replication.ts";
 import { LOG, type LogClient, LogWorld } from "./log-world.ts";
 
 const east = region("east");

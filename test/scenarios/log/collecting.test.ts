@@ -3,8 +3,8 @@
 import { describe, expect, test } from "vitest";
 import { type LedgerId, ledgerId } from "../../../lib/protocol/ids.ts";
 import { ledgerKey } from "../../../lib/protocol/items.ts";
-import { markDeleted } from "../../../lib/protocol/ledger/collect-ledger.ts";
 import { createLedger } from "../../../lib/protocol/ledger/create-ledger.ts";
+import { markDeleted } from "../../../lib/protocol/ledger/end-ledger.ts";
 import { recoverLedger } from "../../../lib/protocol/ledger/recover-ledger.ts";
 import { type CollectAnswer, collectUnnamed } from "../../../lib/protocol/log/upkeep/audit-ledger.ts";
 import { LogWorld } from "./log-world.ts";

@@ -1,7 +1,7 @@
 /** A log is transferred, and one of the two regions freezes at any call of that; it thaws an hour later. */
 import { describe, expect, test } from "vitest";
 import { region } from "../../../lib/protocol/ids.ts";
-import type { TopologyStates } from "../../../lib/protocol/place.ts";
+import type { TopologyStates } from "../../../lib/protocol/replication.ts";
 import { EXHAUSTIVE } from "../../cpu-bound.ts";
 import { freezeAt, freezes } from "../freeze.ts";
 import { LOG, type LogClient, LogWorld, recordOf } from "./log-world.ts";

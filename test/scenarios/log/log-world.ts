@@ -8,6 +8,7 @@
  *     expect(await w.client("T", "west").read(0)).toEqual(["a", "b"]);
  */
 
+import { MemoryInboxStore } from "../../../lib/adapters/memory/memory-inbox-store.ts";
 import { MemoryLeaseStore } from "../../../lib/adapters/memory/memory-lease-store.ts";
 import { keySender } from "../../../lib/api/append-sender.ts";
 import { type FencelineError, unavailable } from "../../../lib/protocol/errors.ts";
@@ -29,6 +30,7 @@ import {
   segmentsPartition,
 } from "../../../lib/protocol/items.ts";
 import { allItems } from "../../../lib/protocol/log/chain/segments.ts";
+import type { InboxStore } from "../../../lib/protocol/log/inbox-store.ts";
 import type { LogAppends } from "../../../lib/protocol/log/log-appends.ts";
 import type {
   ForwardAnswer,
@@ -60,6 +62,10 @@ export interface LogWorldFields extends Partial<WorldFields> {
   readonly leases?: boolean;
   /** What a client makes of its region's lease table: the table as it is, unless a story breaks a rule. */
   readonly wrongLeases?: (table: LeaseStore, client: string) => LeaseStore;
+  /** Its processes post to the one that serves. */
+  readonly inbox?: boolean;
+  /** What a client makes of its region's inbox, likewise. */
+  readonly wrongInbox?: (table: InboxStore, client: string) => InboxStore;
   /** Appends are forwarded to the owner's region. Without, a log is taken over where they arrive. */
   readonly forwarding?: boolean;
 }
@@ -79,10 +85,13 @@ export class LogWorld {
   /** The lease tables, without faults, by region. */
   readonly leases = new Map<string, MemoryLeaseStore>();
 
+  /** The inboxes, likewise. */
+  readonly inboxes = new Map<string, MemoryInboxStore>();
+
   private constructor(
     readonly world: World,
     segments: Pick<LogConfig, "segmentBytesMax" | "segmentAgeMaxMs">,
-    private readonly fields: Pick<LogWorldFields, "leases" | "wrongLeases" | "forwarding">,
+    private readonly fields: Omit<LogWorldFields, keyof WorldFields>,
   ) {
     this.config = { replication: world.replication, digest: "crc32", ...segments };
   }
@@ -122,7 +131,8 @@ export class LogWorld {
     const given = metadata === undefined ? ports : { ...ports, metadata: metadata(ports.metadata) };
     const leases = this.fields.leases ? { leases: this.#leasesFor(name, where) } : {};
     const regions = this.fields.forwarding ? { regions: this.#regionsFor(name) } : {};
-    const client = new LogClient(this, name, { ...given, ...leases, ...regions });
+    const inbox = this.fields.inbox ? { inbox: this.#inboxFor(name, where) } : {};
+    const client = new LogClient(this, name, { ...given, ...leases, ...inbox, ...regions });
     const there = this.#clients.get(client.ports.region);
     if (there === undefined || there.isDead) this.#clients.set(client.ports.region, client);
     return client;
@@ -134,20 +144,40 @@ export class LogWorld {
     return table;
   }
 
+  inboxTable(where: string): MemoryInboxStore {
+    const table = this.inboxes.get(where) ?? new MemoryInboxStore(this.world.clock);
+    this.inboxes.set(where, table);
+    return table;
+  }
+
+  #inboxFor(client: string, where: string): InboxStore {
+    const given = through<InboxStore>(() => this.inboxTable(where));
+    const table = this.fields.wrongInbox?.(given, client) ?? given;
+    const faulty = <T>(call: string, about: string, effect: () => Promise<T>) =>
+      this.faults.through({ port: "inbox", client, target: "inbox", call, about }, effect);
+    return {
+      post: (log, request) => faulty("post", request.ticket.id, () => table.post(log, request)),
+      requests: (log, query) => faulty("requests", query.tenure, () => table.requests(log, query)),
+      answer: (log, answers) => faulty("answer", log, () => table.answer(log, answers)),
+      readAnswer: (log, ticket, consistency) =>
+        faulty("readAnswer", consistency, () => table.readAnswer(log, ticket, consistency)),
+    };
+  }
+
   #leasesFor(client: string, where: string): RegionLeases {
-    const table = this.leaseTable(where);
+    const table = through<LeaseStore>(() => this.leaseTable(where));
     const store = this.fields.wrongLeases?.(table, client) ?? table;
-    const through = <T>(call: string, about: string, effect: () => Promise<T>) =>
+    const faulty = <T>(call: string, about: string, effect: () => Promise<T>) =>
       this.faults.through({ port: "lease", client, target: "lease", call, about }, effect);
     return {
       holder: client,
       store: {
-        read: (log) => through("read", log, () => store.read(log)),
+        read: (log) => faulty("read", log, () => store.read(log)),
         write: (log, expected, lease, token) =>
-          through("write", log, () => store.write(log, expected, lease, token)),
-        readFailures: (owner) => through("readFailures", owner, () => store.readFailures(owner)),
+          faulty("write", log, () => store.write(log, expected, lease, token)),
+        readFailures: (owner) => faulty("readFailures", owner, () => store.readFailures(owner)),
         writeFailures: (owner, ...given) =>
-          through("writeFailures", owner, () => store.writeFailures(owner, ...given)),
+          faulty("writeFailures", owner, () => store.writeFailures(owner, ...given)),
       },
     };
   }
@@ -267,6 +297,13 @@ export class LogWorld {
   idle(): Promise<void> {
     return this.world.idle();
   }
+}
+
+/** The table that is there at each call: a story may lose it. */
+function through<T extends object>(table: () => T): T {
+  return new Proxy({} as T, {
+    get: (_, call) => (Reflect.get(table(), call) as () => unknown).bind(table()),
+  });
 }
 
 /** One process. Outcomes are words and numbers, so that a story reads as one. */

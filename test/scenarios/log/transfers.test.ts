@@ -4,7 +4,7 @@ import { Age } from "../../../lib/protocol/deadline.ts";
 import { region } from "../../../lib/protocol/ids.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { ownerLimits } from "../../../lib/protocol/log/ownership/owner-limits.ts";
-import type { RegionState } from "../../../lib/protocol/place.ts";
+import type { RegionState } from "../../../lib/protocol/replication.ts";
 import { LOG, LogWorld } from "./log-world.ts";
 
 /** P in the east owns the log and has appended "a"; Q is the west's, N the north's function. */

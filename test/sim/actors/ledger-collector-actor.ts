@@ -8,7 +8,7 @@ import {
   type SweepAnswer,
   sweepEntries,
   sweepSeal,
-} from "../../../lib/protocol/ledger/collect-ledger.ts";
+} from "../../../lib/protocol/ledger/end-ledger.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { pause } from "../../../lib/protocol/waiting.ts";
 import type { Answer } from "../history.ts";

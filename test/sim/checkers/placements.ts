@@ -6,8 +6,7 @@
  */
 import type { BookieId, LedgerId } from "../../../lib/protocol/ids.ts";
 import type { LedgerMetadata } from "../../../lib/protocol/ledger-metadata.ts";
-import type { BookieAddress } from "../../../lib/protocol/place.ts";
-import type { Fragment, Replication } from "../../../lib/protocol/replication.ts";
+import type { BookieAddress, Fragment, Replication } from "../../../lib/protocol/replication.ts";
 import { isOpen } from "../registries.ts";
 import type { SimulatedProcess } from "../simulated-process.ts";
 import type { World } from "../world.ts";

@@ -10,8 +10,8 @@ export const leaseMutants: readonly Mutant[] = [
     patches: [
       {
         in: "overwrite",
-        from: "found?.lease.tenure !== tenure",
-        to: `found === undefined || (found.lease.holder !== held.lease.holder && tenure !== "")`,
+        from: "lease.tenure === tenure ? change(lease) : undefined",
+        to: `lease.holder === held.lease.holder || tenure === "" ? change(lease) : undefined`,
       },
     ],
     profiles: HAND_OFFS,
@@ -51,7 +51,7 @@ if (segment?.failure !== undefined) return { kind: "deciding", segment };`,
     breaks: "S25, rule 18",
     patches: [
       {
-        in: "take",
+        in: "takeLease",
         from: "before?.clean === true ? before.tail : undefined",
         to: "before?.tail",
       },
@@ -63,7 +63,7 @@ if (segment?.failure !== undefined) return { kind: "deciding", segment };`,
     breaks: "S25, rule 18: only the caller's own successful acquire says clean",
     patches: [
       {
-        in: "acquireLease",
+        in: "acquireOrPost",
         from: `return { kind: "acquired", held: { log, ...found } };`,
         to: `const { tail } = found.lease;
 return { kind: "acquired", held: { log, ...found }, ...(tail === undefined ? {} : { tail }) };`,
@@ -96,7 +96,7 @@ return { kind: "acquired", held: { log, ...found }, ...(tail === undefined ? {} 
     name: "same-tenure-twice",
     breaks: "rule 20",
     patches: [
-      { in: "take", from: "newTenure(ports.random)", to: "before?.tenure ?? newTenure(ports.random)" },
+      { in: "takeLease", from: "newTenure(ports.random)", to: "before?.tenure ?? newTenure(ports.random)" },
     ],
     profiles: HAND_OFFS,
   },
@@ -111,7 +111,7 @@ return { kind: "acquired", held: { log, ...found }, ...(tail === undefined ? {} 
 const fresh = freshStart(this.ports.random, this.#held === undefined ? undefined : constant);`,
       },
       {
-        in: "take",
+        in: "takeLease",
         from: "before?.clean === true ? before.tail : undefined",
         to: "before?.tail",
       },

@@ -161,14 +161,14 @@ const next = await firstAtOrAbove(this.ports.metadata, this.log.incarnation, bey
     patches: [
       {
         in: "ActiveSegment.offer",
-        from: `this.#inFlight.push(placed);
-if (placed.kind === "sent") this.#send(placed);`,
-        to: `if (placed.kind === "refused") {
-  this.#refused.push(placed);
+        from: `this.#inFlight.push(one);
+if (one.kind === "sent") this.#send(one);`,
+        to: `if (one.kind === "refused") {
+  this.#refused.push(one);
   continue;
 }
-this.#inFlight.push(placed);
-this.#send(placed);`,
+this.#inFlight.push(one);
+this.#send(one);`,
       },
     ],
     profiles: ALL,

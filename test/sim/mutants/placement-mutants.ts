@@ -46,7 +46,7 @@ return [...old.filter((_, position) => !replaced.positions.includes(position)), 
       { in: "replaceBookies", from: "assertSound(request, failed, answer.ensemble);", to: "" },
       {
         in: "faultOf",
-        file: "choose-bookies.ts",
+        file: "change-ensemble.ts",
         from: "stood !== undefined && stood !== position",
         to: "position < 0",
       },

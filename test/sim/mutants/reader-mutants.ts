@@ -27,7 +27,7 @@ export const readerMutants: readonly Mutant[] = [
     patches: [
       {
         in: "provenBy",
-        file: "read-tail.ts",
+        file: "read-slots.ts",
         from: `if (isAckSet(holdersOf(one, parts), replication)) return { value: { kind: "on-ack-set", entry: one } };`,
         to: `const fewer = { ...replication, ackQuorum: replication.ackQuorum - 1, minRegions: 1 };
 if (isAckSet(holdersOf(one, parts), fewer)) return { value: { kind: "on-ack-set", entry: one } };`,
@@ -42,7 +42,7 @@ if (isAckSet(holdersOf(one, parts), fewer)) return { value: { kind: "on-ack-set"
     patches: [
       {
         in: "provenBy",
-        file: "read-tail.ts",
+        file: "read-slots.ts",
         from: "isAckSet(holdersOf(one, parts), replication)",
         to: "isAckSet(holdersOf(one, parts), { ...replication, minRegions: 1 })",
       },
@@ -86,7 +86,7 @@ const now = await this.#refresh();`,
     patches: [
       {
         in: "provenBy",
-        file: "read-tail.ts",
+        file: "read-slots.ts",
         from: `if (provesAbsence(withNothing(parts), set, replication)) return { value: { kind: "nothing" } };`,
         to: `const negatives = Math.max(1, replication.writeQuorum - replication.ackQuorum);
 if (withNothing(parts).length >= negatives) return { value: { kind: "nothing" } };`,

@@ -26,10 +26,10 @@ if (matchSeqNum !== undefined && matchSeqNum !== next) {
     patches: [
       {
         in: "AppendSequencer.place",
-        from: `if (refusal !== undefined) placed.push({ kind: "refused", append, refusal });
+        from: `if (refusal !== undefined) refused.push({ kind: "refused", append, refusal });
 else this.#add(group, append);`,
         to: `if (refusal !== undefined) {
-  placed.push({ kind: "refused", append, refusal });
+  refused.push({ kind: "refused", append, refusal });
   const { sender, records } = append.batch;
   if (refusal.kind === "passing" && sender !== undefined) {
     const { entry, seqNum, lastTimestampMs } = this.#next;

@@ -1,7 +1,9 @@
 /** Wrong versions that no seed is known to show, and that one test catches. */
+import { inboxMutants } from "./inbox-mutants.ts";
 import type { TestedMutant, WrongVersion } from "./mutant.ts";
 
 export const testedMutants: readonly TestedMutant[] = [
+  ...inboxMutants,
   {
     name: "a-seal-counts-any-occupant",
     breaks: "rule 9: an occupied slot means that the close is not clean",

@@ -142,7 +142,7 @@ return { kind: "changed", ledger: { ...change.ledger, item }, positions: changed
     patches: [
       {
         in: "closeCleanly",
-        file: "close-ledger.ts",
+        file: "end-ledger.ts",
         from: "end !== undefined && (await sealEnd(ports, ledger.item, end.lastEntry))",
         to: "end !== undefined",
       },

@@ -8,13 +8,13 @@
  */
 import { assert, present } from "../../assert.ts";
 import { FencelineError } from "../../errors.ts";
-import { NO_ENTRY, nextEntry, type Region, type SeqNum } from "../../ids.ts";
+import { type EntryId, NO_ENTRY, nextEntry, type Region, type SeqNum } from "../../ids.ts";
 import type { LedgerTail } from "../../lease.ts";
-import { decideEntries, type EntryVerdict } from "../../ledger/decide-entries.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import type { WriterStart } from "../../ledger/ledger-writer.ts";
 import { LedgerWriter } from "../../ledger/ledger-writer.ts";
 import type { AddedEntry } from "../../ledger/pending-adds.ts";
+import { decideEntries, type EntryVerdict } from "../../ledger/recover-ledger.ts";
 import { limits } from "../../limits.ts";
 import { backoff, type Signal } from "../../waiting.ts";
 import type { LogRef } from "../log-ref.ts";
@@ -96,14 +96,24 @@ export class ActiveSegment {
     return [...this.#refused, ...this.#inFlight].flatMap(appendsOf);
   }
 
-  /** Sends the appends, which together fit one entry, or puts them in line to be refused. */
-  offer(appends: readonly PendingAppend[]): void {
+  /** The entry that the next appends go to. */
+  get nextEntry(): EntryId {
+    return this.#sequencer.next.entry;
+  }
+
+  /**
+   * Sends the appends, which together fit one entry, or puts them in line to be refused. Those that were
+   * sent.
+   */
+  offer(appends: readonly PendingAppend[]): readonly PendingAppend[] {
     assert(this.#failure === undefined, "ASG2: nothing is sent after a failure");
-    for (const placed of this.#sequencer.place(appends)) {
-      this.#inFlight.push(placed);
-      if (placed.kind === "sent") this.#send(placed);
+    const placed = this.#sequencer.place(appends);
+    for (const one of placed) {
+      this.#inFlight.push(one);
+      if (one.kind === "sent") this.#send(one);
     }
     this.#passRefused();
+    return placed.flatMap((one) => (one.kind === "sent" ? appendsOf(one) : []));
   }
 
   /** The refused appends whose turn has come (ASG1), each once. */

@@ -1,5 +1,5 @@
 /** What an append may contain, and its sender. Nothing of a refused append is sent anywhere. */
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../deadline.ts";
 import { FencelineError } from "../../errors.ts";
 import { entryId, ledgerId, NO_ENTRY, seqNum, tenure } from "../../ids.ts";
 import { limits } from "../../limits.ts";

@@ -71,8 +71,23 @@ export function forwardedUnknown(
   });
 }
 
+/** It was posted to the process of this region that writes the log, and what became of it is not known. */
+export function postedUnknown(logName: string, append: Repeatable, reason: string): FencelineError {
+  return new FencelineError("unknown_outcome", {
+    message:
+      `log ${logName}: the append was posted to the process that writes the log, and ${reason}; ` +
+      `it may be recorded now or later: ${repetitionOf(append)}`,
+    sideEffects: "possible",
+  });
+}
+
+interface Repeatable {
+  readonly matchSeqNum?: SeqNum | undefined;
+  readonly sender?: unknown;
+}
+
 /** How an append may be repeated, of which a copy may be recorded at any later time. */
-function repetitionOf({ matchSeqNum, sender }: AppendRequest): string {
+function repetitionOf({ matchSeqNum, sender }: Repeatable): string {
   if (sender !== undefined) return `append it again with ${SAME_SENDER}`;
   if (matchSeqNum !== undefined) {
     const again = `append it again with the same match_seq_num ${matchSeqNum}, and one copy counts at most`;

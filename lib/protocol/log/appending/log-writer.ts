@@ -40,8 +40,10 @@ import type { AppendRequest } from "../operations.ts";
 import { ActiveSegment, decideAppends } from "./active-segment.ts";
 import { batchSender, checkAppend } from "./append-checks.ts";
 import { withoutEffect } from "./append-errors.ts";
-import { AppendQueue, appendDeadline, PendingAppend } from "./pending-appends.ts";
+import { LogInbox } from "./log-inbox.ts";
+import { AppendQueue, controlAppend, PendingAppend } from "./pending-appends.ts";
 import type { RefusedAppend } from "./place-appends.ts";
+import { type PostedAppends, postedAppends } from "./posted-appends.ts";
 import { judgeRefusal, SealedRefusals } from "./refusals.ts";
 
 /** `avoid`: bookies that failed the last segment. */
@@ -50,12 +52,18 @@ type WriterState =
   /** `full`: the segment that the next one follows; it is closed first. */
   | { readonly kind: "opening"; readonly avoid: ReadonlySet<BookieId>; readonly full?: ActiveSegment }
   | { readonly kind: "writing"; readonly segment: ActiveSegment }
+  /** The ledger is being listed in the lease item, so that posted appends may be sent to it (rule 37a). */
+  | { readonly kind: "listing"; readonly segment: ActiveSegment }
   /** The lease is being renewed, and nothing is sent meanwhile (LW5). */
   | { readonly kind: "keeping"; readonly segment: ActiveSegment }
   /** The segment failed: what was in flight in it is decided before anything else (LW2). */
   | { readonly kind: "deciding"; readonly segment: ActiveSegment }
-  /** Nothing more is sent in this tenure of the lease (LW5). */
-  | { readonly kind: "releasing"; readonly segment: ActiveSegment | undefined };
+  /** Nothing more is sent in this tenure of the lease (LW5). `failed`: what came before, decided by now. */
+  | {
+      readonly kind: "releasing";
+      readonly segment: ActiveSegment | undefined;
+      readonly failed?: ActiveSegment;
+    };
 
 export class LogWriter {
   readonly #queue: AppendQueue;
@@ -67,6 +75,10 @@ export class LogWriter {
   readonly #released = new Signal();
   #leaving: Promise<unknown> | undefined;
   #state: WriterState = { kind: "cold", avoid: new Set() };
+  /** Appends that another process of the region is to write (rule 36). */
+  readonly #posted: PostedAppends | undefined;
+  /** Once this process is to serve it. */
+  #inbox: LogInbox | undefined;
 
   constructor(
     private readonly ports: LogPorts,
@@ -75,38 +87,38 @@ export class LogWriter {
     this.#queue = new AppendQueue(log.name);
     this.#lease = new WriterLease(ports, log);
     this.#sealed = new SealedRefusals(ports, log);
+    this.#posted = postedAppends(ports, log, (append) => {
+      this.#queue.restart([append]);
+      this.#changed.wake();
+    });
     void this.#run();
   }
 
   /** Nothing is waiting, in flight or in doubt. */
   get isIdle(): boolean {
     const isAtRest = this.#state.kind === "cold" || (this.isWarm && this.#segment?.isIdle === true);
-    return isAtRest && this.#queue.isEmpty && !this.#released.isAwaited;
+    const isAlone = this.#posted?.isEmpty !== false && !this.#serves;
+    return isAtRest && isAlone && this.#queue.isEmpty && !this.#released.isAwaited;
   }
 
   /** It writes to a segment, and as far as it knows to the last one. */
   get isWarm(): boolean {
-    const isWriting = this.#state.kind === "writing" || this.#state.kind === "keeping";
+    const { kind } = this.#state;
+    const isWriting = kind === "writing" || kind === "keeping" || kind === "listing";
     return isWriting && this.#segment?.failure === undefined;
   }
 
   /** `permit`: the owner that the log may be taken over from. Throws if the request is not valid. */
   async append(request: AppendRequest, deadline: Deadline, permit?: TakeoverPermit): Promise<AppendAnswer> {
     const bytes = checkAppend(request, this.ports.clock.nowMs());
-    const sender = batchSender(this.ports, request);
-    const { clock } = this.ports;
-    return await this.#accept(
-      new PendingAppend(clock, this.log.name, deadline, { ...request, bytes, sender, permit }),
-    );
+    const batch = { ...request, bytes, sender: batchSender(this.ports, request), permit };
+    return await this.#accept(new PendingAppend(this.ports.clock, this.log.name, deadline, batch));
   }
 
   /** Appends a control entry to its segment (rule 14). False: it has none, or another's by now. */
   async appendControl(): Promise<boolean> {
     if (!this.isWarm) return false;
-    const { clock } = this.ports;
-    const { name } = this.log;
-    const control = new PendingAppend(clock, name, appendDeadline(clock, name), { records: [], bytes: 0 });
-    return (await this.#accept(control)).kind === "acknowledged";
+    return (await this.#accept(controlAppend(this.ports.clock, this.log))).kind === "acknowledged";
   }
 
   /**
@@ -139,12 +151,28 @@ export class LogWriter {
     return await leaving;
   }
 
+  /** What other processes of the region post to this one. */
+  get inbox(): LogInbox {
+    const parts = { lease: this.#lease, queue: this.#queue, changed: this.#changed };
+    this.#inbox ??= new LogInbox(this.ports, this.log, parts, (append) => this.#accept(append));
+    return this.#inbox;
+  }
+
   #accept(append: PendingAppend): Promise<AppendAnswer> {
     this.#queue.push(append);
     // At once if nothing else is under way; what comes before the loop goes on shares an entry.
     if (this.#state.kind === "writing" && this.#changed.isAwaited) this.#send(this.#state.segment);
     this.#changed.wake();
     return append.outcome;
+  }
+
+  get #serves(): boolean {
+    return this.#inbox?.isWanted === true;
+  }
+
+  /** Not recorded: in line again, if it may be sent again here. The most restarts among them. */
+  #restart(appends: readonly PendingAppend[]): number {
+    return this.#inbox?.restart(appends) ?? this.#queue.restart(appends);
   }
 
   get #segment(): ActiveSegment | undefined {
@@ -166,7 +194,10 @@ export class LogWriter {
   #giveUp(error: unknown): void {
     for (const append of [...(this.#segment?.inFlight ?? []), ...this.#queue.waiting()]) append.fail(error);
     this.#queue.dropAnswered();
-    this.#state = { kind: "cold", avoid: new Set() };
+    // A tenure that owes lists no other ledger (37b).
+    this.#state = this.#inbox?.isListed
+      ? { kind: "releasing", segment: undefined }
+      : { kind: "cold", avoid: new Set() };
     this.#released.wake();
   }
 
@@ -175,17 +206,22 @@ export class LogWriter {
     switch (state.kind) {
       case "cold":
         if (this.#released.isAwaited) return { kind: "releasing", segment: undefined };
-        return this.#queue.isEmpty ? await this.#waiting(state) : { ...state, kind: "opening" };
+        return this.#queue.isEmpty && !this.#serves
+          ? await this.#waiting(state)
+          : { ...state, kind: "opening" };
       case "opening":
         return state.full === undefined ? await this.#open(state.avoid) : await this.#roll(state.full);
       case "writing":
         return await this.#write(state);
+      case "listing":
+        await this.inbox.list(state.segment);
+        return { kind: "writing", segment: state.segment };
       case "keeping":
         return await this.#keep(state.segment);
       case "deciding":
         return await this.#decide(state.segment);
       case "releasing":
-        return await this.#release(state.segment);
+        return await this.#release(state);
       default:
         return unreachable(state);
     }
@@ -202,7 +238,8 @@ export class LogWriter {
     this.#send(segment);
     if (segment.failure !== undefined) return { kind: "deciding", segment };
     if (this.#released.isAwaited) return { kind: "releasing", segment };
-    if (this.#queue.isEmpty) return this.#waiting(state);
+    if (this.#serves && this.#inbox?.isListed !== true) return { kind: "listing", segment };
+    if (this.#queue.isEmpty && !this.#serves) return this.#waiting(state);
     if (this.#lease.isDue) return { kind: "keeping", segment };
     if (segment.isFull) return { kind: "opening", avoid: new Set(), full: segment };
     return this.#waiting(state);
@@ -216,15 +253,18 @@ export class LogWriter {
       !this.#released.isAwaited &&
       !this.#lease.isDue &&
       !segment.isFull &&
-      segment.hasRoom(this.#queue.isGroupWhole)
+      segment.hasRoom(this.#queue.isGroupWhole) &&
+      this.#inbox?.mayAdd(segment.nextEntry) !== false
     ) {
-      segment.offer(this.#queue.takeGroup());
+      const entry = segment.nextEntry;
+      const sent = segment.offer(this.#queue.takeGroup());
+      this.#inbox?.sent(sent, segment, entry);
     }
     this.#judgeRefused(segment);
   }
 
   async #keep(segment: ActiveSegment): Promise<WriterState> {
-    const kept = await this.#lease.keep([...segment.writer.suspects]);
+    const kept = await (this.#inbox?.keepLease(segment) ?? this.#lease.keep([...segment.writer.suspects]));
     if (kept === "wanted") void this.#released.wait();
     if (kept === "lost") segment.supersede(leaseLost(this.log.name));
     return { kind: "writing", segment };
@@ -240,9 +280,14 @@ export class LogWriter {
         ? await openSegment(this.ports, this.log, request)
         : { kind: "opened", segment };
     };
-    for (let attempt = 1; !this.#queue.isEmpty; attempt++) {
+    for (let attempt = 1; !this.#queue.isEmpty || this.#serves; attempt++) {
       try {
-        const barred = attempt === 1 ? await this.#lease.enter() : undefined;
+        const barred = attempt === 1 ? await this.#lease.enterOrPost(this.#posted !== undefined) : undefined;
+        if (barred?.kind === "served") {
+          for (const append of this.#queue.takeAll())
+            void this.#posted?.post(append, barred.found, barred.since);
+          break;
+        }
         const permit = this.#queue.permit;
         const opening = barred ?? (await this.#bounded("opening", { avoid, permit }, resumeOrOpen));
         const isContest =
@@ -263,6 +308,7 @@ export class LogWriter {
       }
       await backoff(this.ports, attempt);
     }
+    this.#inbox?.giveUp(); // this process cannot write the log, or another one serves
     this.#queue.dropAnswered(); // what came later is tried again
     return { kind: "cold", avoid };
   }
@@ -270,6 +316,7 @@ export class LogWriter {
   async #roll(full: ActiveSegment): Promise<WriterState> {
     await this.#answered(full);
     if (full.failure !== undefined) return { kind: "deciding", segment: full };
+    if ((await this.#inbox?.drain()) === false) return { kind: "releasing", segment: full };
     const avoid = full.writer.suspects;
     const last = { ...full.opened, producers: full.producers };
     const roll = (request: OpenRequest) => rollSegment(this.ports, this.log, last, full.writer, request);
@@ -297,22 +344,26 @@ export class LogWriter {
   #use(opened: OpenedSegment): WriterState {
     const start = this.#lease.startOf(opened);
     const segment = new ActiveSegment(this.ports, this.log, opened, start, this.#changed);
-    return { kind: "writing", segment };
+    return { kind: this.#serves ? "listing" : "writing", segment };
   }
 
   /** Finds out what became of everything in flight (LW2), then goes on without the segment. */
   async #decide(segment: ActiveSegment): Promise<WriterState> {
+    this.#inbox?.close();
     await this.#answered(segment);
-    const restarts = this.#queue.restart(await decideAppends(this.ports, this.log, segment));
+    const restarts = this.#restart(await decideAppends(this.ports, this.log, segment));
     if (restarts > 0) await backoff(this.ports, restarts);
+    if (this.#inbox?.isListed) return { kind: "releasing", segment: undefined, failed: segment };
     return { kind: "cold", avoid: segment.writer.suspects };
   }
 
-  async #release(segment: ActiveSegment | undefined): Promise<WriterState> {
+  async #release({ segment, failed: before }: WriterState & { kind: "releasing" }): Promise<WriterState> {
+    this.#inbox?.close();
     if (segment !== undefined) await this.#answered(segment);
     if (segment?.failure !== undefined) return { kind: "deciding", segment };
-    const suspects = segment?.writer.suspects;
-    await this.#lease.release(segment?.leave(), suspects);
+    await this.#inbox?.drain();
+    const suspects = (segment ?? before)?.writer.suspects;
+    await (this.#inbox ?? this.#lease).release(segment?.leave(), suspects);
     this.#released.wake();
     // Processes that wait for the lease look for it meanwhile.
     if (!this.#queue.isEmpty) await pause(this.ports.clock, limits.leaseYieldMs);
@@ -340,7 +391,7 @@ export class LogWriter {
       const verdict = await judgeRefusal(this.ports, this.log, segment.opened, refused, segment.tail);
       if (verdict.kind === "acknowledged") return append.acknowledge(verdict.ack);
       if (verdict.kind === "refused") return append.fail(verdict.error);
-      this.#queue.restart([append]);
+      this.#restart([append]);
       segment.supersede(verdict.reason);
     } catch (error) {
       append.answer(failed(error instanceof FencelineError ? withoutEffect(error) : error));

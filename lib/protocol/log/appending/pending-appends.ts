@@ -13,12 +13,13 @@
  * PA3 The queue is bounded: an append that does not fit is refused at once.
  * PA4 An append that starts again stands in front of those that came later.
  */
-import type { Clock, Timer } from "../../clock.ts";
-import { Deadline } from "../../deadline.ts";
+import { type Clock, Deadline, type Timer } from "../../deadline.ts";
 import { FencelineError, notReady } from "../../errors.ts";
 import type { SeqNum } from "../../ids.ts";
 import { limits } from "../../limits.ts";
+import type { Ticket } from "../inbox-store.ts";
 import { type AppendAnswer, failed } from "../log-ports.ts";
+import type { LogRef } from "../log-ref.ts";
 import { notOwner } from "../opening/not-the-writer.ts";
 import type { TakeoverPermit } from "../opening/open-segment.ts";
 import type { AppendAck } from "../operations.ts";
@@ -51,6 +52,13 @@ export interface AppendBatch {
   readonly bytes: number;
   /** The owner that the log may be taken over from for this append. */
   readonly permit?: TakeoverPermit | undefined;
+  /** It was posted by another process: it is sent only in the ticket's tenure (rule 37). */
+  readonly ticket?: Ticket | undefined;
+}
+
+/** A control entry on its way (rule 14). */
+export function controlAppend(clock: Clock, { name }: LogRef): PendingAppend {
+  return new PendingAppend(clock, name, appendDeadline(clock, name), { records: [], bytes: 0 });
 }
 
 export class PendingAppend {
@@ -79,7 +87,11 @@ export class PendingAppend {
     if (this.deadline.isOver) this.#outOfTime();
   }
 
+  /**
+   * A posted append that was sent waits for its verdict, however long: its poster has a deadline of its own.
+   */
   #outOfTime(): void {
+    if (this.batch.ticket !== undefined && this.#doubt !== undefined) return;
     this.fail(this.#doubt?.() ?? outOfTime(this.logName, this.deadline.timeoutMs));
   }
 
@@ -187,6 +199,15 @@ export class AppendQueue {
 
   waiting(): readonly PendingAppend[] {
     return [...this.#waiting];
+  }
+
+  /**
+   * Takes those that are not answered, all at once: they go another way than to a segment of this process.
+   */
+  takeAll(): readonly PendingAppend[] {
+    const all = this.#waiting.filter((append) => !append.isAnswered);
+    this.#replace([]);
+    return all;
   }
 
   #group(): { readonly count: number; readonly bytes: number } {

@@ -4,8 +4,8 @@
  *
  * SQ1 Seq_nums are dense: an entry starts where the entry before it ends, acknowledged or not.
  * SQ2 Timestamps never fall.
- * SQ3 An append is judged at its own place, behind everything that was placed before it (JA1, JA2). An entry
- *     ends before an append that is refused, so that their order is kept.
+ * SQ3 An append is judged at its own place, behind everything that was placed before it (JA1, JA2). What
+ *     is refused comes behind the entry of its group, and so waits for everything before its place.
  * SQ4 An entry names the snapshot that the producers can be restored from, and is one itself if there is
  *     none yet or the last one is `producerSnapshotEntries` old.
  *
@@ -17,7 +17,7 @@
  * JA2 An append that is refused is not noted: its sender's seq is free, and a later attempt with the same
  *     seq or key is judged anew. It succeeds if its condition holds then.
  */
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../deadline.ts";
 import type { FencelineError } from "../../errors.ts";
 import { type EntryId, nextEntry, type SegmentNumber, type SeqNum } from "../../ids.ts";
 import { producerRefusal } from "../producers/producer-errors.ts";
@@ -89,23 +89,17 @@ export class AppendSequencer {
     return this.#next;
   }
 
-  /** Entries and refusals, in order. The appends together fit one entry. */
+  /** One entry at most, and behind it what is refused. The appends together fit one entry. */
   place(appends: readonly PendingAppend[]): readonly Placed[] {
-    const placed: Placed[] = [];
-    let group = this.#begin();
-    const close = () => {
-      if (group.batches.length > 0) placed.push(this.#close(group));
-      group = this.#begin();
-    };
+    const refused: RefusedAppend[] = [];
+    const group = this.#begin();
     for (const append of appends) {
       const refusal = judgeAppend(this.logName, this.producers, append.batch, this.#next.seqNum); // SQ3
-      if (refusal !== undefined || append.isControl) close();
-      if (refusal !== undefined) placed.push({ kind: "refused", append, refusal });
+      if (refusal !== undefined) refused.push({ kind: "refused", append, refusal });
       else this.#add(group, append);
-      if (append.isControl) close();
     }
-    close();
-    return placed;
+    const sent = group.batches.length === 0 ? [] : [this.#close(group)];
+    return [...sent, ...refused];
   }
 
   #begin(): Group {
@@ -127,10 +121,21 @@ export class AppendSequencer {
     const places = count === 0 ? { start, last: start } : batchPositions(start, count, last);
     group.batches.push({ append, ...places });
     this.#next = { ...this.#next, seqNum: (seqNum + count) as SeqNum, lastTimestampMs: last }; // SQ1
-    if (count === 0) return;
-    group.marks.push(sender === undefined ? { count } : { count, sender });
+    const mark = this.#mark(append.batch);
+    if (count > 0 || mark.ticket !== undefined) group.marks.push(mark);
     if (sender === undefined) return;
     this.producers.note(sender, { seq: sender.seq, count, content: sender.content, ...places });
+  }
+
+  #mark({ records, sender, ticket }: AppendBatch): EntryBatch {
+    const { segment } = this;
+    return {
+      count: records.length,
+      ...(sender === undefined ? {} : { sender }),
+      ...(ticket === undefined
+        ? {}
+        : { ticket: { birth: ticket.birth, id: ticket.id, revision: ticket.revision, segment } }),
+    };
   }
 
   /** SQ4 */

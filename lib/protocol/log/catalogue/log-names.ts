@@ -4,8 +4,7 @@
  * life ends in `log_not_found`, at the check of rule 25 or in 33f; the name is looked up again then.
  */
 import { BoundedMap } from "../../bounded-map.ts";
-import type { Clock } from "../../clock.ts";
-import { Age } from "../../deadline.ts";
+import { Age, type Clock } from "../../deadline.ts";
 import { FencelineError, hasCode, unavailable } from "../../errors.ts";
 import type { LogName } from "../../ids.ts";
 import { DIRECTORY_SHARDS, directoryPartition, type LogItem, logNameKey } from "../../items.ts";

@@ -8,7 +8,7 @@
 import { assert } from "../../assert.ts";
 import type { LedgerId, LogIncarnation } from "../../ids.ts";
 import { type Item, segmentKey } from "../../items.ts";
-import { markDeleted } from "../../ledger/collect-ledger.ts";
+import { markDeleted } from "../../ledger/end-ledger.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { recoverLedger } from "../../ledger/recover-ledger.ts";
 import { limits } from "../../limits.ts";

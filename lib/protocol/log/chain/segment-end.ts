@@ -15,10 +15,10 @@ import {
 } from "../../ids.ts";
 import { ledgerKey, type SegmentCompletion, segmentKey } from "../../items.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
-import { readAnyCopy } from "../../ledger/read-any-copy.ts";
+import { readAnyCopy } from "../../ledger/read-slots.ts";
 import { type ClosedLedger, fragmentAt } from "../../ledger-metadata.ts";
+import { writeSet } from "../../replication.ts";
 import { changeItem, readItem, type UpdatePorts } from "../../update-item.ts";
-import { writeSet } from "../../write-set.ts";
 import type { ProducersIn } from "../producers/producer-snapshot.ts";
 import { decodeRecordSetHead, nextSeqNumOf } from "../records/record-set.ts";
 import { lastAtOrBelow } from "./segments.ts";

@@ -12,12 +12,14 @@
  * WL4 Waits are measured on the observer's own clock: an expiry further ahead than the longest lease counts
  *     as expired, and so does one that was watched for a whole lease without change.
  */
-import type { Clock } from "../../clock.ts";
-import { Age } from "../../deadline.ts";
+import { assert } from "../../assert.ts";
+import { Age, type Clock } from "../../deadline.ts";
 import { FencelineError, notReady } from "../../errors.ts";
 import {
   type BookieId,
+  type LedgerId,
   type LogIncarnation,
+  newLeaseBirth,
   newTenure,
   newWriteToken,
   type Region,
@@ -25,7 +27,7 @@ import {
   type WriteToken,
 } from "../../ids.ts";
 import type { Version } from "../../items.ts";
-import type { Lease, LedgerTail, LogContest } from "../../lease.ts";
+import type { Lease, LedgerTail, LogContest, OwedLedger } from "../../lease.ts";
 import { limits } from "../../limits.ts";
 import type { LeaseStore, VersionedLease, WriteAnswer } from "../../ports.ts";
 import { type Random, randomBelow } from "../../random.ts";
@@ -57,20 +59,48 @@ export type LeaseRefusal =
   /** Another process held it for longer than `leaseWaitMs`: `not_ready`, with `retry_after_ms`. */
   | { readonly kind: "held"; readonly error: FencelineError };
 
+/** Another process holds the lease and serves the log's inbox, as a read that began at `since` says. */
+export interface ServedElsewhere {
+  readonly kind: "served";
+  readonly found: VersionedLease;
+  readonly since: Age;
+}
+
+/** Whether the tenure that the item names is listed, so that appends may be posted to it (36). */
+export function isServed({ birth, tenure, owed }: Lease): boolean {
+  return birth !== undefined && owed.some((ledger) => ledger.tenure === tenure);
+}
+
+/** By this process's clock, which may be wrong. */
+export const isExpired = (clock: Clock, { expiresAtMs }: Lease): boolean => expiresAtMs <= clock.nowMs();
+
 /** Waits for the lease and takes it. Never throws. */
 export async function acquireLease(
   ports: LeasePorts,
   log: LogIncarnation,
   holder: string,
 ): Promise<AcquiredLease | LeaseRefusal> {
+  const acquired = await acquireOrPost(ports, log, holder, false);
+  assert(acquired.kind !== "served", "a process that may not post waits for the lease");
+  return acquired;
+}
+
+/** The same, but `mayPost`: does not wait while the holder serves the log's inbox. */
+export async function acquireOrPost(
+  ports: LeasePorts,
+  log: LogIncarnation,
+  holder: string,
+  mayPost: boolean,
+): Promise<AcquiredLease | LeaseRefusal | ServedElsewhere> {
   const { clock, random } = ports;
   const since = new Age(clock);
   const sent = new Set<WriteToken>();
   const watch = new LeaseWatch(clock);
   while (true) {
     let found: VersionedLease | undefined;
+    const readAt = new Age(clock);
     try {
-      found = await read(ports, log);
+      found = await readLease(ports, log);
     } catch (error) {
       return { kind: "cannot-own", error: leasesSilent(log, error) };
     }
@@ -79,8 +109,10 @@ export async function acquireLease(
       return { kind: "acquired", held: { log, ...found } };
     }
     if (found === undefined || watch.isFree(found.lease)) {
-      const acquired = await take(ports, log, holder, found, sent);
+      const acquired = await takeLease(ports, log, holder, found, sent);
       if (acquired !== undefined) return acquired;
+    } else if (mayPost && isServed(found.lease)) {
+      return { kind: "served", found, since: readAt };
     } else {
       await want(ports, log, found);
     }
@@ -97,13 +129,24 @@ export type Renewal =
   /** The store does not answer. The holder may go on: whoever took over has fenced it (2, 8). */
   | { readonly kind: "unknown" };
 
-/** Prolongs one's own tenure, also one that expired and that nobody took. Never throws. */
+/**
+ * Prolongs one's own tenure, also one that expired and that nobody took. `floor`: every ticket of the tenure
+ * up to this revision is answered, and none is taken any more (38). Never throws.
+ */
 export async function renewLease(
   ports: LeasePorts,
   held: HeldLease,
   suspects: readonly BookieId[],
+  floor?: number,
 ): Promise<Renewal> {
-  return await overwrite(ports, held, (lease) => ({ ...lease, expiresAtMs: expiry(ports.clock), suspects }));
+  const keptAtMs = ports.clock.nowMs();
+  return await overwrite(ports, held, (lease) => ({
+    ...lease,
+    expiresAtMs: expiry(ports.clock),
+    suspects,
+    owed: lease.owed.map((owed) => (owed.tenure === lease.tenure ? { ...owed, keptAtMs } : owed)),
+    ...(floor === undefined ? {} : { floor }),
+  }));
 }
 
 /**
@@ -119,6 +162,26 @@ export async function renewContested(ports: LeasePorts, held: HeldLease, region:
   });
 }
 
+/** Lists a ledger of one's own tenure: tickets may be sent to it once this is "kept" (37a). Never throws. */
+export async function listOwed(ports: LeasePorts, held: HeldLease, ledgerId: LedgerId): Promise<Renewal> {
+  const owed = { tenure: held.lease.tenure, ledgerId, keptAtMs: ports.clock.nowMs() };
+  return await overwrite(ports, held, (lease) => {
+    const others = lease.owed.filter(({ tenure }) => tenure !== owed.tenure);
+    return { ...lease, owed: [...others, owed] };
+  });
+}
+
+/** Takes a decided ledger off the list, whatever tenure the item names (40). Never throws. */
+export async function dropOwed(ports: LeasePorts, log: LogIncarnation, owed: OwedLedger): Promise<Renewal> {
+  const found = await readLease(ports, log).catch(() => "silent" as const);
+  if (found === "silent") return { kind: "unknown" };
+  if (found === undefined) return { kind: "lost" };
+  const isIt = ({ tenure, ledgerId }: OwedLedger) => tenure === owed.tenure && ledgerId === owed.ledgerId;
+  return await rewrite(ports, log, found, (lease) =>
+    lease.owed.some(isIt) ? { ...lease, owed: lease.owed.filter((one) => !isIt(one)) } : undefined,
+  );
+}
+
 /**
  * Gives the lease up. With `tail`: clean, every add of this tenure was acknowledged (18). The caller adds
  * nothing more in this tenure once it has called this, whatever the answer (17). Never throws.
@@ -126,9 +189,14 @@ export async function renewContested(ports: LeasePorts, held: HeldLease, region:
 export async function releaseLease(
   ports: LeasePorts,
   held: HeldLease,
-  left: { readonly tail?: LedgerTail; readonly suspects: readonly BookieId[] },
+  left: {
+    readonly tail?: LedgerTail;
+    readonly suspects: readonly BookieId[];
+    /** Each ticket that was sent or refused in this tenure is answered (38). */
+    readonly isAnswered?: boolean;
+  },
 ): Promise<"released" | "lost" | "unknown"> {
-  const { tail, suspects } = left;
+  const { tail, suspects, isAnswered = false } = left;
   const answer = await overwrite(ports, held, (lease) => ({
     ...lease,
     expiresAtMs: 0,
@@ -136,17 +204,18 @@ export async function releaseLease(
     wanted: false,
     ...(tail === undefined ? {} : { tail }),
     suspects,
+    owed: isAnswered ? lease.owed.filter(({ tenure }) => tenure !== lease.tenure) : lease.owed,
   }));
   return answer.kind === "kept" ? "released" : answer.kind;
 }
 
 /** Resolves if the lease store answers, which owning a log takes; rejects if it does not. */
 export async function checkLeases(ports: LeasePorts, log: LogIncarnation): Promise<void> {
-  await read(ports, log);
+  await readLease(ports, log);
 }
 
 /** WL4 */
-class LeaseWatch {
+export class LeaseWatch {
   #seen: { readonly tenure: Tenure; readonly expiresAtMs: number; readonly since: Age } | undefined;
 
   constructor(private readonly clock: Clock) {}
@@ -162,15 +231,16 @@ class LeaseWatch {
 }
 
 /** One try to take a free lease. Undefined: a rival was quicker, or the reply was lost; look again. */
-async function take(
+export async function takeLease(
   ports: LeasePorts,
   log: LogIncarnation,
   holder: string,
   found: VersionedLease | undefined,
-  sent: Set<WriteToken>,
+  sent: Set<WriteToken> = new Set(),
 ): Promise<AcquiredLease | undefined> {
   const before = found?.lease;
-  const lease: Lease = {
+  const lease: Lease = born(ports, {
+    ...(before?.birth === undefined ? {} : { birth: before.birth }),
     tenure: newTenure(ports.random), // WL3
     holder,
     expiresAtMs: expiry(ports.clock),
@@ -179,7 +249,8 @@ async function take(
     ...(before?.tail === undefined ? {} : { tail: before.tail }),
     suspects: before?.suspects ?? [],
     ...(before?.contest === undefined ? {} : { contest: before.contest }),
-  };
+    owed: before?.owed ?? [],
+  });
   const token = newWriteToken(ports.random);
   sent.add(token);
   const answer = await write(ports, log, found?.version ?? "absent", lease, token);
@@ -192,7 +263,12 @@ async function take(
 /** Lets a long holder know that another process waits. Best effort. */
 async function want(ports: LeasePorts, log: LogIncarnation, { lease, version }: VersionedLease) {
   if (lease.wanted) return;
-  await write(ports, log, version, { ...lease, wanted: true }, newWriteToken(ports.random));
+  await write(ports, log, version, born(ports, { ...lease, wanted: true }), newWriteToken(ports.random));
+}
+
+/** Every write of the item gives it a birth if it has none, and copies the one that it has. */
+function born({ random }: LeasePorts, lease: Lease): Lease {
+  return lease.birth === undefined ? { ...lease, birth: newLeaseBirth(random) } : lease;
 }
 
 /** Writes over one's own tenure; a version changed by another process's `wanted` is read again (WL1). */
@@ -201,20 +277,33 @@ async function overwrite(
   held: HeldLease,
   change: (lease: Lease) => Lease,
 ): Promise<Renewal> {
-  const { log } = held;
   const { tenure } = held.lease;
+  return await rewrite(ports, held.log, held, (lease) =>
+    lease.tenure === tenure ? change(lease) : undefined,
+  );
+}
+
+/** Writes over the item as long as `change` says with what; "lost" once it does not, or there is no item. */
+async function rewrite(
+  ports: LeasePorts,
+  log: LogIncarnation,
+  known: VersionedLease,
+  change: (lease: Lease) => Lease | undefined,
+): Promise<Renewal> {
   const sent = new Set<WriteToken>();
-  let current: VersionedLease = held;
+  let current: VersionedLease | undefined = known;
   for (let round = 0; round < limits.leaseRoundsMax; round++) {
-    const lease = change(current.lease);
+    const changed = current && change(current.lease);
+    if (current === undefined || changed === undefined) return { kind: "lost" };
+    const lease = born(ports, changed);
     const token = newWriteToken(ports.random);
     sent.add(token);
     const answer = await write(ports, log, current.version, lease, token);
     if (answer?.kind === "written") return { kind: "kept", held: { log, lease, version: answer.version } };
-    const found = await read(ports, log).catch(() => "silent" as const);
+    const found = await readLease(ports, log).catch(() => "silent" as const);
     if (found === "silent") return { kind: "unknown" };
-    if (found?.lease.tenure !== tenure) return { kind: "lost" };
-    if (sent.has(found.version.token)) return { kind: "kept", held: { log, ...found } };
+    if (found !== undefined && sent.has(found.version.token))
+      return { kind: "kept", held: { log, ...found } };
     current = found;
   }
   return { kind: "unknown" };
@@ -222,7 +311,8 @@ async function overwrite(
 
 const expiry = (clock: Clock): number => clock.nowMs() + limits.leaseTtlMs;
 
-async function read(ports: LeasePorts, log: LogIncarnation): Promise<VersionedLease | undefined> {
+/** Consistent, and tried twice. Throws what the store throws. */
+export async function readLease(ports: LeasePorts, log: LogIncarnation): Promise<VersionedLease | undefined> {
   const once = () =>
     withTimeout(ports.clock, limits.leaseCallTimeoutMs, "lease read", () => ports.leases.read(log));
   return await once().catch(once);

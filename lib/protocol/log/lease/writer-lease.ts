@@ -11,30 +11,56 @@
  *     requests, so a frozen process that thaws finds out at its next use; what it sends before then belongs
  *     to its own tenure or is fenced.
  */
-import type { Clock, Timer } from "../../clock.ts";
-import { Age } from "../../deadline.ts";
-import { type BookieId, NO_ENTRY, nextEntry, type Region } from "../../ids.ts";
+import { assert } from "../../assert.ts";
+import { Age, type Clock, type Timer } from "../../deadline.ts";
+import {
+  type BookieId,
+  type LeaseBirth,
+  type LedgerId,
+  NO_ENTRY,
+  nextEntry,
+  type Region,
+  type Tenure,
+} from "../../ids.ts";
 import { isSameVersion, ledgerKey, segmentKey } from "../../items.ts";
-import type { LedgerTail } from "../../lease.ts";
+import type { LedgerTail, OwedLedger } from "../../lease.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { freshStart, type WriterStart } from "../../ledger/ledger-writer.ts";
 import { limits } from "../../limits.ts";
 import { beforeSegment } from "../chain/segment-end.ts";
+import { inboxLimits } from "../inbox-limits.ts";
 import type { LogPorts, RegionLeases } from "../log-ports.ts";
 import type { LogRef } from "../log-ref.ts";
 import { leaseLost } from "../opening/not-the-writer.ts";
 import type { LeftSegment, OpenedSegment } from "../opening/start-segment.ts";
 import { type ProducersIn, restoreProducers } from "../producers/producer-snapshot.ts";
 import {
-  acquireLease,
+  acquireOrPost,
   type HeldLease,
   type LeasePorts,
   type LeaseRefusal,
+  listOwed,
   type Renewal,
   releaseLease,
   renewContested,
   renewLease,
+  type ServedElsewhere,
 } from "./lease-steps.ts";
+
+/** Whose tickets a holder may send, and to which ledger. */
+export interface TicketsOf {
+  readonly birth: LeaseBirth;
+  readonly tenure: Tenure;
+  readonly ledgerId: LedgerId;
+}
+
+/** The tickets that a holder serves, as far as the lease item says something of them (37a, 38). */
+interface TenureTickets {
+  readonly of: TicketsOf;
+  readonly isAnswered: boolean;
+  raiseFloor(revision: number): number;
+  close(): void;
+}
 
 export class WriterLease {
   #held: HeldLease | undefined;
@@ -74,13 +100,21 @@ export class WriterLease {
 
   /** Makes sure that the lease is this process's. Undefined: it is. */
   async enter(): Promise<LeaseRefusal | undefined> {
+    const barred = await this.enterOrPost(false);
+    assert(barred?.kind !== "served", "a process that may not post waits for the lease");
+    return barred;
+  }
+
+  /** The same, unless `mayPost` and another process serves the log's inbox. */
+  async enterOrPost(mayPost: boolean): Promise<LeaseRefusal | ServedElsewhere | undefined> {
     if (this.ports.leases === undefined) return undefined;
     if (this.#held !== undefined && (await this.keep(this.suspects)) !== "lost") return undefined;
     this.#isEntering = true;
-    const acquired = await acquireLease(
+    const acquired = await acquireOrPost(
       this.#leasePorts(this.ports.leases),
       this.log.incarnation,
       this.ports.leases.holder,
+      mayPost,
     ).finally(() => {
       this.#isEntering = false;
     });
@@ -140,9 +174,35 @@ export class WriterLease {
   }
 
   /** Renews. "lost": another process has it. "wanted": another process waits for it. */
-  async keep(suspects: readonly BookieId[]): Promise<"kept" | "wanted" | "lost"> {
+  async keep(suspects: readonly BookieId[], served?: TenureTickets): Promise<"kept" | "wanted" | "lost"> {
     if (this.ports.leases === undefined || this.#held === undefined) return "kept";
-    return this.#renewed(await renewLease(this.#leasePorts(this.ports.leases), this.#held, suspects));
+    const floor = served?.raiseFloor(this.#held.version.revision);
+    const leases = this.#leasePorts(this.ports.leases);
+    const kept = this.#renewed(await renewLease(leases, this.#held, suspects, floor));
+    if (served !== undefined && !this.#lists(served)) served.close();
+    return kept;
+  }
+
+  /** Whether the item, as this process last saw it, names the tickets' tenure and their ledger (37a). */
+  #lists({ of }: TenureTickets): boolean {
+    const { birth, owed = [] } = this.#held?.lease ?? {};
+    const isIt = ({ tenure, ledgerId }: OwedLedger) => tenure === of.tenure && ledgerId === of.ledgerId;
+    return birth === of.birth && owed.some(isIt);
+  }
+
+  /**
+   * Lists the ledger in the lease item, in place of the tenure's former one: tickets may be sent to it then
+   * (37a, 37b). Undefined: that is not known to have happened.
+   */
+  async list(ledgerId: LedgerId): Promise<TicketsOf | undefined> {
+    const held = this.#held;
+    if (this.ports.leases === undefined || held === undefined) return undefined;
+    if (held.lease.owed.length >= inboxLimits.owedLedgersMax) return undefined;
+    const renewal = await listOwed(this.#leasePorts(this.ports.leases), held, ledgerId);
+    this.#renewed(renewal);
+    if (renewal.kind !== "kept") return undefined;
+    const { birth, tenure } = renewal.held.lease;
+    return birth === undefined || birth !== held.lease.birth ? undefined : { birth, tenure, ledgerId };
   }
 
   /** Notes in the lease that the log was taken from `region`, or that a takeover found that region alive. */
@@ -171,7 +231,11 @@ export class WriterLease {
    * outstanding, nor ever will (WT1). `suspects`: bookies that failed the holder. Absent: as the holder found
    * them. Never throws.
    */
-  async release(left?: LeftSegment, suspects: Iterable<BookieId> = this.suspects): Promise<void> {
+  async release(
+    left?: LeftSegment,
+    suspects: Iterable<BookieId> = this.suspects,
+    served?: TenureTickets,
+  ): Promise<void> {
     const held = this.#held;
     this.#held = undefined;
     this.#tail = undefined;
@@ -181,6 +245,7 @@ export class WriterLease {
     await releaseLease(this.#leasePorts(this.ports.leases), held, {
       ...(tail === undefined ? {} : { tail }),
       suspects: [...suspects],
+      ...(served === undefined ? {} : { isAnswered: served.isAnswered }),
     });
     this.ports.trace.emit({ event: "lease-released", log: this.log.incarnation, clean: tail !== undefined });
   }

@@ -20,8 +20,8 @@ import {
 } from "../../ids.ts";
 import { type EndItem, type LogItem, logKey, type SegmentItem, segmentKey } from "../../items.ts";
 import type { LedgerTail } from "../../lease.ts";
-import { abandonLedger } from "../../ledger/collect-ledger.ts";
 import { type CreatedLedger, createLedger } from "../../ledger/create-ledger.ts";
+import { abandonLedger } from "../../ledger/end-ledger.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import type { Versioned } from "../../ports.ts";
 import type { LedgerDigest } from "../../replication.ts";

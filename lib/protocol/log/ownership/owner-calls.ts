@@ -6,12 +6,11 @@
  * OC1 Questions to a region that are asked at the same time are one question, and fail once.
  * OC2 What was asked before a freeze is answered when the asker thaws: that says nothing of now.
  */
-import { CallAbort, type CallSignal } from "../../call-abort.ts";
 import { Age, type Deadline } from "../../deadline.ts";
 import { CallDenied, unavailable } from "../../errors.ts";
 import type { LogIncarnation, Region } from "../../ids.ts";
 import { limits } from "../../limits.ts";
-import { pause, withTimeout } from "../../waiting.ts";
+import { CallAbort, type CallSignal, pause, withTimeout } from "../../waiting.ts";
 import type { ForwardAnswer, LogPorts, OwnerAnswer, OwnerRequest, RegionAppends } from "../log-ports.ts";
 import type { LogRef } from "../log-ref.ts";
 import type { AppendRequest } from "../operations.ts";

@@ -22,8 +22,7 @@
  * OT5 The next owner releases its lease cleanly: its first append goes on in the fresh ledger.
  */
 import { BoundedMap } from "../../bounded-map.ts";
-import type { Clock } from "../../clock.ts";
-import { Age, Deadline } from "../../deadline.ts";
+import { Age, type Clock, Deadline } from "../../deadline.ts";
 import { FencelineError, notReady } from "../../errors.ts";
 import type { LogIncarnation, Region } from "../../ids.ts";
 import { LedgerWriter } from "../../ledger/ledger-writer.ts";

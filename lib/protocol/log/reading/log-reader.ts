@@ -11,7 +11,6 @@
  * Before anything is said of a position whose segment cannot be found or read, the log item is read
  * consistently: is the log still there, and the position not trimmed away (33d, 33f)?
  */
-import type { Wanted } from "../../call-abort.ts";
 import { FencelineError, notReady } from "../../errors.ts";
 import type { LedgerId, SeqNum } from "../../ids.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
@@ -19,7 +18,7 @@ import type { ReadConsistency } from "../../ledger/ledger-reader.ts";
 import { limits } from "../../limits.ts";
 import type { MetadataConsistency } from "../../ports.ts";
 import { ReadCounters } from "../../reads/read-counters.ts";
-import { backoff } from "../../waiting.ts";
+import { backoff, type Wanted } from "../../waiting.ts";
 import {
   type ChainItem,
   firstAtOrAbove,

@@ -11,11 +11,12 @@
  * SEK3 A tail that cannot be decided, such as that of a ledger that is being closed, is settled, as a read
  *      does it (rule 14), and looked at again.
  */
-import { throwIfAborted, type Wanted } from "../../call-abort.ts";
+
 import { type EntryId, entryId, type SeqNum } from "../../ids.ts";
 import type { ReadConsistency } from "../../ledger/ledger-reader.ts";
 import type { MetadataConsistency } from "../../ports.ts";
 import type { ReadCounters } from "../../reads/read-counters.ts";
+import { throwIfAborted, type Wanted } from "../../waiting.ts";
 import { type ChainItem, findSegment, type SegmentAt } from "../chain/segments.ts";
 import { type LogRef, logItem } from "../log-ref.ts";
 import type { ReadPlace } from "../operations.ts";

@@ -2,11 +2,11 @@
  * Walks a segment's entries from the one that holds a position on, until enough is collected or no entry
  * comes.
  */
-import { throwIfAborted, type Wanted } from "../../call-abort.ts";
 import { type EntryId, entryId, nextEntry, type SegmentNumber, type SeqNum } from "../../ids.ts";
 import type { LedgerRead, LedgerReader, ReadConsistency } from "../../ledger/ledger-reader.ts";
 import { limits } from "../../limits.ts";
 import { ReadCounters } from "../../reads/read-counters.ts";
+import { throwIfAborted, type Wanted } from "../../waiting.ts";
 import type { SegmentAt } from "../chain/segments.ts";
 import type { LogRecord } from "../records/record.ts";
 import { decodeRecordSet, meteredBytes, nextSeqNumOf, type RecordSet } from "../records/record-set.ts";

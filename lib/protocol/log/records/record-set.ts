@@ -22,17 +22,28 @@
  * The flags announce what the entry says of its batches: where one ends and the next begins, who sent each,
  * and where the state of all senders can be read. In their order:
  *
- *      flag 1, batches      u16 count; for each: u16 records, u8 senders (0 or 1), and if there is one: its
- *                           id (u8 length, ASCII), u64 epoch, u64 seq, u32 content, u64 arrival in ms
+ *      flag 1, batches      u16 count; for each: u16 records, u8 what it has (1 a sender, 2 a ticket), then
+ *                           the sender: id (u8 length, ASCII), u64 epoch, u64 seq, u32 content, u64 arrival
+ *                           in ms; and the ticket: birth, id (as texts), u64 revision, u64 segment number
  *      flag 2, producers    u64 the entry of this ledger with the last snapshot before or in this entry
  *      flag 4, snapshot     u32 length and bytes: the senders as they were before this entry
  *
- * Without flag 1 all records are one batch of no sender. Without flag 2 no entry of the ledger up to this one
+ * Without flag 1 all records are one batch of no sender and no ticket. A batch without records stands in a
+ * control entry alone, and has a ticket. Without flag 2 no entry of the ledger up to this one
  * had a sender, and the log remembered none.
  */
 import { assert } from "../../assert.ts";
 import { FencelineError } from "../../errors.ts";
-import type { EntryId, SeqNum } from "../../ids.ts";
+import {
+  type EntryId,
+  type LeaseBirth,
+  leaseBirth,
+  type SegmentNumber,
+  type SeqNum,
+  segmentNumber,
+  type TicketId,
+  ticketId,
+} from "../../ids.ts";
 import { Corruption, FieldReader, FieldWriter, U32, writeU64 } from "./byte-fields.ts";
 import type { RecordInput, Sender, StoredRecord } from "./record.ts";
 
@@ -44,13 +55,26 @@ export interface BatchSender extends Sender {
   readonly arrivedAtMs: number;
 }
 
+/**
+ * The ticket of a batch that was posted (rule 37a), and the segment that the entry belongs to, so that an
+ * answer can be made of the entry alone. Its tenure is the entry's.
+ */
+interface BatchTicket {
+  readonly birth: LeaseBirth;
+  readonly id: TicketId;
+  readonly revision: number;
+  readonly segment: SegmentNumber;
+}
+
 export interface EntryBatch {
+  /** Records; 0 only of a posted control entry. */
   readonly count: number;
   readonly sender?: BatchSender;
+  readonly ticket?: BatchTicket;
 }
 
 export interface EntryBatches {
-  /** Empty in a control entry. */
+  /** Of a control entry: none, or one with a ticket. */
   readonly batches: readonly EntryBatch[];
   readonly producersAt?: EntryId;
   /** Present in the very entry that `producersAt` names. */
@@ -81,6 +105,10 @@ const DELTA_MAX = 2 ** 48 - 1;
 const BATCHES = 1;
 const PRODUCERS = 2;
 const SNAPSHOT = 4;
+
+/** What a batch has. */
+const SENDER = 1;
+const TICKET = 2;
 
 /** The seq_num after the set's last record. A control entry's is its first: it takes none. */
 export function nextSeqNumOf(head: RecordSetHead): SeqNum {
@@ -213,7 +241,7 @@ function withFront(front: RecordSetHead, recordBytes: number) {
 /** What an entry says of its batches: the flags, and the bytes behind the head. */
 function encodeEntryBatches({ batches, producersAt, snapshot }: EntryBatches) {
   assert(snapshot === undefined || producersAt !== undefined, "an entry with a snapshot names it");
-  const isPlain = batches.length <= 1 && batches.every(({ sender }) => sender === undefined);
+  const isPlain = batches.length <= 1 && batches.every((batch) => holdingsOf(batch) === 0);
   if (isPlain && producersAt === undefined) return { flags: 0, bytes: new Uint8Array(0) };
   const writer = new FieldWriter();
   let flags = 0;
@@ -242,6 +270,9 @@ function readEntryBatches(reader: FieldReader, flags: number, count: number): En
   const batches = (flags & BATCHES) === 0 ? plain : readBatches(reader);
   const sum = batches.reduce((total, batch) => total + batch.count, 0);
   if (sum !== count) throw new Corruption(`its batches hold ${sum} records and it has ${count}`);
+  if (batches.length > 1 && batches.some((batch) => batch.count === 0)) {
+    throw new Corruption("a batch without records stands among others");
+  }
   return {
     batches,
     ...((flags & PRODUCERS) === 0 ? {} : { producersAt: reader.u64() as EntryId }),
@@ -249,28 +280,52 @@ function readEntryBatches(reader: FieldReader, flags: number, count: number): En
   };
 }
 
-function writeBatch(writer: FieldWriter, { count, sender }: EntryBatch): void {
-  assert(count > 0, "a batch holds at least one record");
+function holdingsOf({ sender, ticket }: EntryBatch): number {
+  return (sender === undefined ? 0 : SENDER) | (ticket === undefined ? 0 : TICKET);
+}
+
+function writeBatch(writer: FieldWriter, batch: EntryBatch): void {
+  const { count, sender, ticket } = batch;
+  assert(count > 0 || ticket !== undefined, "a batch without a ticket holds at least one record");
   writer.u16(count);
-  writer.u8(sender === undefined ? 0 : 1);
-  if (sender === undefined) return;
-  writer.text(sender.id);
-  writer.u64(sender.epoch);
-  writer.u64(sender.seq);
-  writer.u32(sender.content);
-  writer.u64(sender.arrivedAtMs);
+  writer.u8(holdingsOf(batch));
+  if (sender !== undefined) {
+    writer.text(sender.id);
+    writer.u64(sender.epoch);
+    writer.u64(sender.seq);
+    writer.u32(sender.content);
+    writer.u64(sender.arrivedAtMs);
+  }
+  if (ticket === undefined) return;
+  writer.text(ticket.birth);
+  writer.text(ticket.id);
+  writer.u64(ticket.revision);
+  writer.u64(ticket.segment);
 }
 
 function readBatches(reader: FieldReader): readonly EntryBatch[] {
   const batches: EntryBatch[] = [];
   for (let left = reader.u16(); left > 0; left--) {
     const count = reader.u16();
-    if (count === 0) throw new Corruption("a batch of it holds no record");
-    const senders = reader.u8();
-    if (senders > 1) throw new Corruption(`a batch of it has ${senders} senders`);
-    batches.push(senders === 0 ? { count } : { count, sender: readSender(reader) });
+    const holdings = reader.u8();
+    if (holdings > (SENDER | TICKET)) throw new Corruption(`a batch of it has unknown things (${holdings})`);
+    if (count === 0 && (holdings & TICKET) === 0) throw new Corruption("a batch of it holds no record");
+    batches.push({
+      count,
+      ...((holdings & SENDER) === 0 ? {} : { sender: readSender(reader) }),
+      ...((holdings & TICKET) === 0 ? {} : { ticket: readTicket(reader) }),
+    });
   }
   return batches;
+}
+
+function readTicket(reader: FieldReader): BatchTicket {
+  const birth = leaseBirth(reader.text());
+  const id = ticketId(reader.text());
+  const revision = reader.u64();
+  const segment = reader.u64();
+  if (segment === 0) throw new Corruption("a ticket of it names no segment");
+  return { birth, id, revision, segment: segmentNumber(segment) };
 }
 
 function readSender(reader: FieldReader): BatchSender {

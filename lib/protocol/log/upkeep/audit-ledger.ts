@@ -22,7 +22,7 @@
  */
 import type { LedgerId, LogIncarnation } from "../../ids.ts";
 import { type LedgerListing, ledgerKey, ledgerListingKey, segmentKey } from "../../items.ts";
-import { markDeleted, sweepEntries, sweepSeal } from "../../ledger/collect-ledger.ts";
+import { markDeleted, sweepEntries, sweepSeal } from "../../ledger/end-ledger.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
 import { recoverLedger } from "../../ledger/recover-ledger.ts";
 import type { LedgerMetadata, LedgerOrigin } from "../../ledger-metadata.ts";

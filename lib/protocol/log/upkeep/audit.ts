@@ -13,9 +13,9 @@
 import { Age } from "../../deadline.ts";
 import type { LogIncarnation, LogName, Region, SeqNum } from "../../ids.ts";
 import { DIRECTORY_SHARDS, directoryPartition, type LogItem, ledgerListingPartition } from "../../items.ts";
-import type { RegionState } from "../../place.ts";
 import type { MetadataStore, Versioned } from "../../ports.ts";
 import { randomBelow } from "../../random.ts";
+import type { RegionState } from "../../replication.ts";
 import { namedLog } from "../catalogue/log-names.ts";
 import { lastAtOrBelow, lastItem, type SegmentAt } from "../chain/segments.ts";
 import type { LogPorts } from "../log-ports.ts";

@@ -39,7 +39,7 @@ function observer() {
     }
   };
   const hold = async () => {
-    const lease = { holder: "", expiresAtMs: 0, clean: false, wanted: false, suspects: [] };
+    const lease = { holder: "", expiresAtMs: 0, clean: false, wanted: false, suspects: [], owed: [] };
     const tenure = newTenure(random);
     await store.write(log, "absent", { ...lease, tenure }, newWriteToken(random));
   };

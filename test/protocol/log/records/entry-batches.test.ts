@@ -3,7 +3,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { FencelineError } from "../../../../lib/protocol/errors.ts";
-import { type EntryId, entryId, seqNum } from "../../../../lib/protocol/ids.ts";
+import {
+  type EntryId,
+  entryId,
+  leaseBirth,
+  segmentNumber,
+  seqNum,
+  ticketId,
+} from "../../../../lib/protocol/ids.ts";
 import {
   decodeRecordSet,
   decodeRecordSetHead,
@@ -26,8 +33,14 @@ const anySender = fc.record({
   content: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
   arrivedAtMs: natural,
 });
+const anyTicket = fc.record({
+  birth: anyId.map(leaseBirth),
+  id: anyId.map(ticketId),
+  revision: natural,
+  segment: fc.integer({ min: 1 }).map(segmentNumber),
+});
 const anyBatch: fc.Arbitrary<EntryBatch> = fc.record(
-  { count: fc.integer({ min: 1, max: 5 }), sender: anySender },
+  { count: fc.integer({ min: 1, max: 5 }), sender: anySender, ticket: anyTicket },
   { requiredKeys: ["count"] },
 );
 const anyEntry: fc.Arbitrary<EntryBatches> = fc
@@ -124,6 +137,18 @@ describe("an entry's batches", () => {
         "0000000000000000000001" +
         "00",
     );
+  });
+
+  test("a posted request to settle is a batch without records, alone in a control entry", () => {
+    const ticket = { birth: leaseBirth("b"), id: ticketId("t"), revision: 3, segment: segmentNumber(2) };
+    const entry = { batches: [{ count: 0, ticket }] };
+    expect(decodeRecordSetHead(encodeControlEntry(seqNum(9), 5, entry))).toMatchObject({
+      count: 0,
+      ...entry,
+    });
+    const record = { timestampMs: 5, headers: [], body: Uint8Array.of(1) };
+    const among = { batches: [{ count: 1 }, { count: 0, ticket }] };
+    expect(codeOf(encodeRecordSet(seqNum(0), [record], among))).toBe("data_corrupt");
   });
 
   test("one batch of no sender says nothing, and a control entry can carry a snapshot", () => {

@@ -1,31 +1,41 @@
 /**
- * What readers, who change nothing, learn from the bookies of a tail: how far the ledger is confirmed, and
- * what is in a slot behind that.
+ * What readers, which change nothing, learn from bookies: an entry that is known to exist, of which any
+ * genuine copy will do; at the tail how far the ledger is confirmed, and what is in a slot behind that.
+ * Order, hedging and failover are the read policy's; what counts as an answer is said here.
  *
- * Any bookie's answer to the first is a lower bound (rule 13, T1), so one bookie will do where speed is all;
+ * Any bookie's answer to how far is a lower bound (rule 13, T1), so one bookie will do where speed is all;
  * each poll begins at the next one of the ensemble, so that of bookies equally near no one gets all the
  * polls, and none that lags holds back every reader.
  */
+
 import { isGenuine, sameContent } from "../entry.ts";
 import { type BookieVerdict, verdictOf } from "../errors.ts";
-import { type EntryId, NO_ENTRY } from "../ids.ts";
+import { type EntryId, type LedgerId, NO_ENTRY } from "../ids.ts";
 import { fragmentAt, type LedgerMetadata, lastFragment } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
-import type { BookieAddress } from "../place.ts";
 import type { ReadAnswer, SealedEntry, TailAnswer } from "../ports.ts";
+import type { GatheredReads } from "../reads/gathered-reads.ts";
 import type { ReadCounters } from "../reads/read-counters.ts";
-import { type Part, type QuorumAnswer, type QuorumRead, quorumRead } from "../reads/speculative-read.ts";
-import type { Replication } from "../replication.ts";
+import {
+  type Judgement,
+  type Part,
+  type QuorumAnswer,
+  type QuorumRead,
+  quorumRead,
+  speculativeRead,
+} from "../reads/speculative-read.ts";
 import {
   ackSetFirst,
+  type BookieAddress,
   coversEveryWriteSet,
   isAckSet,
   positionsOf,
   provesAbsence,
+  type Replication,
   writeSet,
-} from "../write-set.ts";
+} from "../replication.ts";
+import type { CallSignal } from "../waiting.ts";
 import { callOnce, type LedgerPorts } from "./ledger-ports.ts";
-import { judgeSlot, readSlot } from "./read-any-copy.ts";
 
 type TailParts = readonly Part<EntryId>[];
 
@@ -130,7 +140,7 @@ export async function readTailSlot(
 ): Promise<TailSlot> {
   const { ledgerId, replication } = ledger;
   const set = writeSet(entry, fragmentAt(ledger, entry), replication);
-  // Where it is not known how long an answer takes, no silence tells anything: everyone is asked at once.
+  // Where it is not known how long an answer takes, no silence proves anything: all are asked at once.
   const isPaced = set.every((bookie) => ports.reads.isPaced(bookie));
   const read = await quorumRead<ReadAnswer, ReadAnswer, Proof>(ports.reads, {
     writeSet: set,
@@ -162,7 +172,7 @@ function provenBy(
   return undefined;
 }
 
-/** At first whoever is asked should be able to prove the one as well as the other. */
+/** The bookies that are asked at first should be able to prove the one as well as the other. */
 function couldProve(
   parts: readonly Part<ReadAnswer>[],
   open: readonly BookieAddress[],
@@ -207,4 +217,67 @@ function saidBy(answer: ReadAnswer): string {
     case "entry":
       return `has a copy (${answer.copy})`;
   }
+}
+
+// ---------- Any copy
+
+type SlotEntry = Extract<ReadAnswer, { readonly kind: "entry" }>;
+
+type AnyCopy =
+  | { readonly kind: "entry"; readonly entry: SealedEntry }
+  | { readonly kind: "none"; readonly verdicts: readonly BookieVerdict[] };
+
+/** What reads of one ledger share. */
+interface ReadBatch {
+  /** Sends hedges to one replica together. */
+  readonly hedges?: GatheredReads;
+  readonly cost?: ReadCounters | undefined;
+}
+
+export async function readAnyCopy(
+  ports: LedgerPorts,
+  ledger: LedgerMetadata,
+  entry: EntryId,
+  writeSet: readonly BookieAddress[],
+  { hedges, cost }: ReadBatch = {},
+): Promise<AnyCopy> {
+  const read = await speculativeRead<ReadAnswer, SlotEntry>(ports.reads, {
+    writeSet,
+    cost,
+    call: (bookie, signal, lane) =>
+      lane === "hedge" && hedges !== undefined
+        ? hedges.read(bookie, entry, signal)
+        : readSlot(ports, ledger.ledgerId, entry, bookie, signal),
+    judge: (answer, bookie) => {
+      if (answer.kind === "entry") return judgeSlot(ports, ledger, entry, answer, bookie);
+      return { usable: false, said: "does not have it" };
+    },
+  });
+  return read.kind === "answer" ? { kind: "entry", entry: read.value.entry } : read;
+}
+
+/** One read of one slot, bounded in time, as the read policy sends it. */
+function readSlot(
+  ports: LedgerPorts,
+  ledgerId: LedgerId,
+  entry: EntryId,
+  bookie: BookieAddress,
+  signal: CallSignal,
+): Promise<ReadAnswer> {
+  return callOnce(ports, bookie, `read ${entry}`, (port) => port.read(ledgerId, entry, signal), signal);
+}
+
+/** What an answer about a slot is worth: a damaged copy is no copy, and is traced. */
+export function judgeSlot<A extends ReadAnswer>(
+  ports: LedgerPorts,
+  ledger: LedgerMetadata,
+  entry: EntryId,
+  answer: A,
+  bookie: BookieAddress,
+): Judgement<A> {
+  if (answer.kind !== "entry" || isGenuine(ports.digest, ledger, answer.entry, entry)) {
+    return { usable: true, value: answer };
+  }
+  ports.trace.emit({ event: "corrupt-entry", ledgerId: ledger.ledgerId, entryId: entry, bookie: bookie.id });
+  return { usable: false, said: "has a damaged copy" };
 }

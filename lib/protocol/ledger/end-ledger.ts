@@ -1,6 +1,12 @@
 /**
- * The end of a ledger: CLOSED -> DELETED, the abandonment of one that was never written to (rules 15, 27),
- * and the collection of a DELETED one in two sweeps. May run twice, and in several processes at once.
+ * The end of a ledger. May run twice, and in several processes at once.
+ *
+ * The writer's close (rule 9): first the seal, Tombstones at the slot after the last entry on NEG bookies of
+ * its write set, so that no stale reader takes that empty slot for a tail; then the metadata, OPEN -> CLOSED.
+ * Where either does not go through, the writer recovers its own ledger like anybody else.
+ *
+ * Then CLOSED -> DELETED, the abandonment of a ledger that was never written to (rules 15, 27), and the
+ * collection of a DELETED one in two sweeps:
  *
  * CL1 Only metadata that says DELETED, read consistently, authorises any deletion; a missing item never does.
  * CL2 The first sweep deletes entries up to the end. Fences, the seal and everything behind the end stay, so
@@ -12,16 +18,81 @@
  *     the Tombstones (rule 4). They seal as well: an add finds the slot taken (rule 2), and no reader counts
  *     them.
  */
-import type { BookieId, LedgerId } from "../ids.ts";
+import { FencelineError } from "../errors.ts";
+import { type BookieId, type EntryId, type LedgerId, nextEntry } from "../ids.ts";
 import { ledgerKey } from "../items.ts";
-import { type DeletedLedger, deleteLedger } from "../ledger-metadata.ts";
+import {
+  type ClosedLedger,
+  closeLedger,
+  type DeletedLedger,
+  deleteLedger,
+  fragmentAt,
+  type LedgerMetadata,
+  lastFragment,
+  type OpenLedger,
+  sameFragment,
+} from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
-import type { BookieAddress } from "../place.ts";
-import type { Bookie } from "../ports.ts";
+import type { Bookie, SealAnswer, Versioned } from "../ports.ts";
+import { type BookieAddress, negativeQuorum, writeSet } from "../replication.ts";
 import { changeItem, readItem, removeItem } from "../update-item.ts";
-import { type SealSlot, sealEnd } from "./close-ledger.ts";
 import { callBookie, type LedgerPorts } from "./ledger-ports.ts";
 import { recoverLedger } from "./recover-ledger.ts";
+
+/** Without `end` something is outstanding, and only recovery may say where the ledger ends. */
+export async function closeCleanly(
+  ports: LedgerPorts,
+  ledger: Versioned<OpenLedger>,
+  end: { readonly lastEntry: EntryId; readonly length: number } | undefined,
+): Promise<ClosedLedger> {
+  const { ledgerId } = ledger.item;
+  if (end !== undefined && (await sealEnd(ports, ledger.item, end.lastEntry))) {
+    const { stored, wrote } = await changeItem(ports, ledger.key, "ledger", (item) => {
+      // The seal is on the bookies that this writer knows: where others have taken their place, it is none.
+      const isOurs = item.state === "OPEN" && sameFragment(lastFragment(item), lastFragment(ledger.item));
+      return isOurs ? closeLedger(item, end) : undefined;
+    });
+    if (wrote) ports.trace.emit({ event: "ledger-closed", ledgerId, lastEntry: end.lastEntry, by: "writer" });
+    if (stored?.item.state === "CLOSED") return stored.item;
+  }
+  const recovered = await recoverLedger(ports, ledgerId);
+  if (recovered?.state === "CLOSED") return recovered;
+  throw new FencelineError("fenced", {
+    message: `ledger ${ledgerId} was deleted while its writer closed it`,
+    retryable: false,
+  });
+}
+
+/** Seals one bookie's slot and says if it is sealed then. */
+type SealSlot = (bookie: Bookie, ledgerId: LedgerId, slot: EntryId) => Promise<SealAnswer>;
+
+/** SEAL(l): true once NEG bookies of the next entry's write set hold a Tombstone there. */
+export async function sealEnd(
+  ports: LedgerPorts,
+  ledger: LedgerMetadata,
+  lastEntry: EntryId,
+  sealSlot: SealSlot = (bookie, ledgerId, slot) => bookie.seal(ledgerId, slot),
+): Promise<boolean> {
+  const { ledgerId, replication } = ledger;
+  const slot = nextEntry(lastEntry);
+  const set = writeSet(slot, fragmentAt(ledger, slot), replication);
+  return await new Promise<boolean>((resolve) => {
+    let sealed = 0;
+    let answered = 0;
+    for (const bookie of set) {
+      void callBookie(ports, { ledgerId, bookie, what: `seal ${slot}` }, (port) =>
+        sealSlot(port, ledgerId, slot),
+      ).then((answer) => {
+        answered += 1;
+        if (answer.kind === "sealed") sealed += 1;
+        if (sealed >= negativeQuorum(replication)) resolve(true);
+        else if (answered === set.length) resolve(false);
+      });
+    }
+  });
+}
+
+// ---------- DELETED, and collected
 
 /**
  * Marks a CLOSED ledger as DELETED. Undefined: there is no such ledger, or it is not closed yet. From here on
