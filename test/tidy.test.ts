@@ -16,7 +16,7 @@ import { importCircles, smallFiles, upwardImports } from "./tidy/import-graph.ts
 import { foreignDocuments, labelCitations, labelDefinitions } from "./tidy/labels.ts";
 import { needlessExports } from "./tidy/needless-exports.ts";
 import { paragraphLengths } from "./tidy/paragraphs.ts";
-import { picturesInDocuments } from "./tidy/pictures.ts";
+import { picturesInComments, picturesInDocuments } from "./tidy/pictures.ts";
 import { protocolPurity, silentLibrary } from "./tidy/protocol-purity.ts";
 import { deadFiles, type TestOnly } from "./tidy/reachability.ts";
 import { type Rule, readRepository } from "./tidy/repository.ts";
@@ -80,6 +80,7 @@ const rules: Readonly<Record<string, Rule>> = {
   "no words that are not about the product": foreignWords,
   "paragraphs of documents are short": paragraphLengths,
   "documents name their subjects and use terms": picturesInDocuments,
+  "comments name their subjects and use terms": picturesInComments,
   "links in documents lead somewhere": documentLinks,
   "paths and scripts that documents name exist": documentPaths,
   "source files that documents name by the end of their path exist": documentFileNames,

@@ -133,7 +133,7 @@ class InboxTable extends Construct {
       timeToLiveAttribute: inboxExpiry,
       billing: Billing.onDemand(),
       deletionProtection: true,
-      // An answer restored from yesterday would be as true as it was, and nobody waits for it.
+      // An answer restored from yesterday would be as true as it was, and its caller has gone.
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: false },
       removalPolicy: RemovalPolicy.RETAIN,
     });

@@ -31,7 +31,7 @@ function instance(w: LogWorld, name: string) {
 
 const recoveries = (w: LogWorld) => w.world.trace.filter(({ event }) => event === "recovery-started").length;
 
-test("AF1: the pen is laid down before the answer leaves; whoever is frozen then costs nobody a recovery", async () => {
+test("AF1: the lease is released before the answer leaves; a process that is frozen then costs no recovery", async () => {
   const w = await LogWorld.make({ leases: true });
   for (const [index, name] of ["one", "two", "three", "one again"].entries()) {
     const answer = await w.run(instance(w, name)(`r${index}`));

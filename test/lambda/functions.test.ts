@@ -20,7 +20,7 @@ beforeEach(async () => {
 describe("append", { timeout: 60_000 }, () => {
   it("AF1: the lease lies there, clean, when an answer leaves; the next call goes on without a recovery", async () => {
     expect(regions.leases.get(EAST)?.last).toMatchObject({ clean: true });
-    // Forwarded: the owner's pen, and none here.
+    // Forwarded: the owner's lease, and none here.
     expect(await regions.append(WEST, "second")).toMatchObject({ status: 200 });
     expect(regions.leases.get(EAST)?.last).toMatchObject({ clean: true });
     expect(regions.leases.get(WEST)?.last).toBeUndefined();

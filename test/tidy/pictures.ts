@@ -1,10 +1,8 @@
 /**
  * Pictures where English has a term: a reader who learnt the language at school has to guess what they mean.
- * In documents none may stand. In comments of code they are listed by file: `node --import tsx
- * test/tidy/pictures.ts`, with a folder or a file behind it to see them line by line.
+ * None may stand in documents, nor in comments of code.
  */
-import { fileURLToPath } from "node:url";
-import { isCode, isWithin, readRepository, type SourceFile } from "./repository.ts";
+import { isCode, type SourceFile } from "./repository.ts";
 
 /** What may not be said, and what to say instead. */
 const pictures: readonly (readonly [said: RegExp, instead: string])[] = [
@@ -64,21 +62,3 @@ function commentsOf(code: string): string {
 function blank(text: string): string {
   return text.replace(/[^\n]/g, " ");
 }
-
-function list(where: string | undefined): void {
-  const files = readRepository(fileURLToPath(new URL("../..", import.meta.url)));
-  const chosen = files.filter(({ path }) => where === undefined || isWithin(path, where.replace(/\/$/, "")));
-  const all = picturesInComments(chosen);
-  if (where !== undefined) {
-    process.stdout.write(all.map((one) => `${one}\n`).join(""));
-    return;
-  }
-  const byFile = new Map<string, number>();
-  for (const [path = ""] of all.map((one) => one.split(":"))) byFile.set(path, (byFile.get(path) ?? 0) + 1);
-  for (const [path, count] of [...byFile].sort(([, a], [, b]) => b - a)) {
-    process.stdout.write(`${String(count).padStart(4)} ${path}\n`);
-  }
-  process.stdout.write(`${String(all.length).padStart(4)} in all\n`);
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) list(process.argv[2]);

@@ -163,7 +163,8 @@ describe("pictures", () => {
   });
 
   test("in code stand in comments only", () => {
-    const code = '/** Whoever reads. */\nconst whoever = "told"; // is told\n// `told`\n';
+    const [said, heard] = ["Whoever", "is told"];
+    const code = `/** ${said} reads. */\nconst whoever = "told"; // ${heard}\n// \`told\`\n`;
     expect(
       picturesInComments(filesOf({ "lib/a.ts": code })).map((one) => one.split(" is a picture")[0]),
     ).toEqual(['lib/a.ts:1: "Whoever"', 'lib/a.ts:2: "is told"']);

@@ -139,8 +139,8 @@ export interface AppendOperations {
   /** Says where the log should be owned; undefined: anywhere. It gets there eventually, or is transferred. */
   preferRegion(name: LogName, preferred: Region | undefined): Promise<LogDescription>;
   /**
-   * Makes the region own the log, by the owner's leave if it answers. Who owns it then, also if it was that
-   * region before. Throws `region_not_found`, `region_not_accepting`, `log_sealed`,
+   * Makes the region own the log, by the owner's leave if it answers. Returns its owner then, also if it was
+   * that region before. Throws `region_not_found`, `region_not_accepting`, `log_sealed`,
    * and `not_ready` if it did not come to pass in time; the log may then be of either.
    */
   transferOwner(name: LogName, to: Region): Promise<Ownership>;

@@ -21,17 +21,17 @@ async function handingOver() {
 const owners = async (w: LogWorld) =>
   (await w.run(w.client("T", "north").reads.segments(LOG))).map(({ ownerRegion }) => ownerRegion);
 
-/** What the owner's process did to pens and ledgers; questions whether it can own are none of it. */
+/** What the owner's process did to leases and ledgers; questions whether it can own are none of it. */
 const touched = (w: LogWorld, since: number) =>
   w.faults.log.slice(since).filter(({ client, port, call }) => {
     return client === "P" && (port === "bookie" || (port === "lease" && call === "write"));
   });
 
-/** Longer than anybody waits for a pen, shorter than a hand-over may take. */
+/** Longer than anybody waits for a lease, shorter than a hand-over may take. */
 const LONG_MS = limits.leaseWaitMs + 1_000;
 expect(LONG_MS).toBeLessThan(ownerLimits.transferTimeoutMs / 2);
 
-test("OT2: appends wait while their log is handed over, ask for no pen, and follow it", async () => {
+test("OT2: appends wait while their log is handed over, ask for no lease, and follow it", async () => {
   const { w, p, q, moving, elected } = await handingOver();
   const before = w.faults.log.length;
   const waiting = p.sending("b", "c");

@@ -1,6 +1,6 @@
 /**
  * A process that serves a log's inbox, or posts to it, freezes at any of its calls, or loses any reply. What is
- * acknowledged is recorded once; what is said not to be recorded never is; nobody waits for ever.
+ * acknowledged is recorded once; what is said not to be recorded never is; every caller is answered.
  */
 import { describe, expect, test } from "vitest";
 import { keySender } from "../../../lib/api/append-sender.ts";

@@ -32,7 +32,7 @@ const failuresOf = (table: LeaseStore): Pick<LeaseStore, "readFailures" | "write
   writeFailures: (...given) => table.writeFailures(...given),
 });
 
-describe("S23 (16): A's release is executed twice, and A holds the pen again", () => {
+describe("S23 (16): A's release is executed twice, and A holds the lease again", () => {
   /** A lease table that knows its holders by name. */
   const byHolder = (table: LeaseStore): LeaseStore => ({
     ...failuresOf(table),

@@ -1,4 +1,4 @@
-/** Stories of one region's processes that pass the pen (rules 16 to 20). */
+/** Stories of one region's processes that pass the lease (rules 16 to 20). */
 import { describe, expect, test } from "vitest";
 import type { LedgerId } from "../../../lib/protocol/ids.ts";
 import { ledgerKey } from "../../../lib/protocol/items.ts";
@@ -20,7 +20,7 @@ const lease = async (w: LogWorld): Promise<Lease> => {
   return stored.lease;
 };
 
-test("50 processes hand the pen on: one ledger, no recovery, no gap", async () => {
+test("50 processes hand the lease on: one ledger, no recovery, no gap", async () => {
   const w = await world();
   const texts = Array.from({ length: 50 }, (_, index) => `i${index}`);
   for (const [index, text] of texts.entries()) {
@@ -33,7 +33,7 @@ test("50 processes hand the pen on: one ledger, no recovery, no gap", async () =
   expect(await w.client("T", "west").read(0)).toEqual(texts);
 });
 
-test("50 processes at once: each gets the pen, or is told to come back; nothing is recovered", async () => {
+test("50 processes at once: each gets the lease, or is asked to come back; nothing is recovered", async () => {
   const w = await world();
   const texts = Array.from({ length: 50 }, (_, index) => `i${index}`);
   const outcomes = texts.map(async (text) => {
@@ -50,7 +50,7 @@ test("50 processes at once: each gets the pen, or is told to come back; nothing 
   expect(await w.client("T", "west").read(0)).toHaveLength(50 - refused.length);
 });
 
-test("a warm process appends without a metadata request, also after it handed the pen on and got it back", async () => {
+test("a warm process appends without a metadata request, also after it handed the lease on and got it back", async () => {
   const w = await world();
   const [p, q] = [w.client("P"), w.client("Q")];
   await p.append("p");
@@ -67,7 +67,7 @@ test("a warm process appends without a metadata request, also after it handed th
   expect(recoveries(w)).toBe(0);
 });
 
-test("a busy holder renews on use, no more than once a second, and yields when the pen is wanted", async () => {
+test("a busy holder renews on use, no more than once a second, and yields when the lease is wanted", async () => {
   const w = await world();
   const [p, q] = [w.client("P"), w.client("Q")];
   await p.append("p");
@@ -103,7 +103,7 @@ test("a holder that dies is waited for, recovered, and nothing acknowledged is l
   expect(await w.client("T", "west").read(0)).toEqual(["a", "q"]);
 });
 
-test("a process idle for an hour goes on in its own tenure if nobody took the pen", async () => {
+test("a process idle for an hour goes on in its own tenure if no process took the lease", async () => {
   const w = await world();
   const p = w.client("P");
   await p.append("a");
@@ -275,7 +275,7 @@ describe("acquire", () => {
   });
 });
 
-test("19: timestamps do not fall where the pen changes hands, also after a control entry", async () => {
+test("19: timestamps do not fall where the lease changes hands, also after a control entry", async () => {
   const w = await world();
   const [p, q] = [w.client("P"), w.client("Q")];
   const timestampMs = Math.floor(w.world.clock.nowMs()) + limits.timestampAheadMaxMs;
@@ -332,13 +332,13 @@ describe.each(["before", "after"] as const)("a call of a hand-off fails %s its e
   });
 });
 
-test("17, 18: a pen that is still on its way when it is let go of is laid down once it arrives", async () => {
+test("17, 18: a lease that is still on its way when its release is asked for is released once it arrives", async () => {
   const w = await world();
   const [p, q] = [w.client("P"), w.client("Q")];
   expect(await q.append("a")).toEqual(["at 0"]);
   await q.release();
   const slow = w.faults.hold({ client: "P", port: "lease", call: "write" }, "after", 1);
-  // P's request ends, for want of time, before its pen is there; the process then stands still.
+  // P's request ends, for want of time, before its lease is there; the process then stands still.
   const late = p.appends.append({ log: LOG, records: [recordOf("late")], timeoutMs: 100 });
   expect(await w.run(told(late))).toBe("not_ready, side effects none");
   const released = p.appends.release();

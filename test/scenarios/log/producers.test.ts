@@ -273,7 +273,7 @@ describe("the state survives", () => {
   });
 });
 
-describe("handing the pen on (18, 19)", () => {
+describe("handing the lease on (18, 19)", () => {
   test("each process of a region knows what the others appended", async () => {
     const w = await LogWorld.make({ leases: true });
     const first: AppendAck[] = [];

@@ -93,7 +93,7 @@ describe("a transfer", () => {
   });
 
   test.each(["silent", "without its lease table"])(
-    "whose target is %s stops no append: the pen is laid down for a region that can own alone",
+    "whose target is %s stops no append: the lease is released only for a region that can own",
     async (how) => {
       const { w, p } = await ownedByEast();
       if (how === "silent") w.faults.hold({ client: "P", port: "region", target: "west" });
@@ -111,7 +111,7 @@ describe("a transfer", () => {
 
   test.each([
     ["who the owner is", "metadata", 1, "not_ready"],
-    ["whose the pen is", "lease", 1, "not_owner"],
+    ["whose the lease is", "lease", 1, "not_owner"],
     ["what the last segment is", "metadata", 2, "not_ready"],
   ] as const)(
     "whose next owner froze when it asked %s takes nothing when it thaws",
@@ -150,7 +150,7 @@ describe("a transfer", () => {
     expect(await owners(w)).toEqual(["east", "east"]);
   });
 
-  test("that gives up on a slow append leaves the pen alone from then on", async () => {
+  test("that gives up on a slow append leaves the lease alone from then on", async () => {
     const { w, p } = await ownedByEast();
     const slow = w.faults.hold({ client: "P", port: "bookie", call: "add" }, "after");
     const flying = p.sending("b", "c");

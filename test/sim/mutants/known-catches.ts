@@ -101,7 +101,7 @@ export const knownCatches: Readonly<Record<string, number>> = {
   "a-trim-beyond-the-tail": 1,
   "a-transfer-is-answered-before-it-is-done": 1,
   "appends-go-on-during-a-hand-over": 3,
-  "the-pen-goes-before-the-election": 2,
+  "the-lease-goes-before-the-election": 2,
   "a-permit-does-not-grow-old": 245,
   "a-draining-region-keeps-its-logs": 1,
   "brings-a-log-home-without-its-owner": 1,

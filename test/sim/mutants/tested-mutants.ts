@@ -63,7 +63,7 @@ export const testedMutants: readonly TestedMutant[] = [
     ],
     caughtBy: {
       file: "test/scenarios/log/leases.test.ts",
-      title: "19: timestamps do not fall where the pen changes hands, also after a control entry",
+      title: "19: timestamps do not fall where the lease changes hands, also after a control entry",
     },
   },
   {

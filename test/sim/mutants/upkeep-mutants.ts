@@ -26,8 +26,8 @@ return { owner: to, epoch: (now.epoch ?? 0) + 1 } as never;`,
     profiles: TRANSFERS,
   },
   {
-    name: "the-pen-goes-before-the-election",
-    breaks: "OT4: the leaver keeps its region's pen until the election is over",
+    name: "the-lease-goes-before-the-election",
+    breaks: "OT4: the leaver keeps its region's lease until the election is over",
     patches: [
       {
         in: "handOver",

@@ -9,7 +9,7 @@ import type { Stage } from "./draw-actors.ts";
 import { type Scene, windowIn } from "./draw-faults.ts";
 
 export function functionsOf(random: SeededRandom, world: WorldPlan): FunctionsPlan[] {
-  // Instances that let go after each request pass the pen all the time; others only when they are asked to.
+  // Instances that release after each request pass the lease all the time; others only when they are asked to.
   const releases = random.pick([0, 0.5, 0.9, 1]);
   return world.regions.map((region) => ({
     name: `append-${region}`,

@@ -1,7 +1,7 @@
 /**
  * The open segment of one writer: sends appends in order, many at a time, several to an entry.
  *
- * ASG1 A refusal is told only when everything before the append's place is acknowledged: until then a
+ * ASG1 A refusal is answered only when everything before the append's place is acknowledged: until then a
  *      failure could make its condition true after all, and a duplicate's original is not yet in the log.
  * ASG2 After the first failure nothing more is sent here. What was in flight is left, in order, to be
  *      decided.

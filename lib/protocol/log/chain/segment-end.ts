@@ -19,7 +19,7 @@ import { readAnyCopy } from "../../ledger/read-slots.ts";
 import { type ClosedLedger, fragmentAt } from "../../ledger-metadata.ts";
 import { writeSet } from "../../replication.ts";
 import { changeItem, readItem, type UpdatePorts } from "../../update-item.ts";
-import type { ProducersIn } from "../producers/producer-snapshot.ts";
+import type { ProducerSource } from "../producers/producer-snapshot.ts";
 import { decodeRecordSetHead, nextSeqNumOf } from "../records/record-set.ts";
 import { lastAtOrBelow } from "./segments.ts";
 
@@ -60,22 +60,26 @@ export function producersIn(
   ledger: ClosedLedger,
   segment: SegmentNumber,
   { producersAt }: SegmentEnd,
-): ProducersIn | undefined {
+): ProducerSource | undefined {
   if (producersAt === undefined) return undefined;
   return { ledger, segment, from: producersAt, through: ledger.lastEntry };
 }
 
 /** What a segment goes on from whose ledger holds no entry. */
-export interface Before {
+export interface CarriedOver {
   readonly lastTimestampMs: number;
-  readonly producersIn?: ProducersIn | undefined;
+  readonly producersIn?: ProducerSource | undefined;
 }
 
 /**
  * What came before a segment that holds no entry. Every segment before the last one holds records (rule 24),
  * so the one before it says; if that is trimmed and gone, nothing is left to compare with.
  */
-export async function beforeSegment(ports: LedgerPorts, log: LogIncarnation, first: SeqNum): Promise<Before> {
+export async function beforeSegment(
+  ports: LedgerPorts,
+  log: LogIncarnation,
+  first: SeqNum,
+): Promise<CarriedOver> {
   if (first === 0) return NOTHING;
   const before = await lastAtOrBelow(ports.metadata, log, (first - 1) as SeqNum, "consistent");
   if (before?.kind !== "segment") return NOTHING;
@@ -88,7 +92,7 @@ export async function beforeSegment(ports: LedgerPorts, log: LogIncarnation, fir
   };
 }
 
-const NOTHING: Before = { lastTimestampMs: 0 };
+const NOTHING: CarriedOver = { lastTimestampMs: 0 };
 
 /**
  * Notes in a segment's item where it ends (rule 34): for people and for listings; nothing depends on it. A

@@ -37,7 +37,8 @@ export interface DecidePorts extends LedgerPorts {
 
 /**
  * "decided": everything that the ledger holds of the tenure is answered; the ledger is off the list, or will
- * be by whoever decides it next. "gone": nobody can say. Throws `insufficient_regions` and what stores throw.
+ * be by the next process that decides it. "gone": nobody can say. Throws `insufficient_regions` and what
+ * stores throw.
  */
 export async function decideOwed(
   ports: DecidePorts,

@@ -126,7 +126,7 @@ export type Renewal =
   | { readonly kind: "kept"; readonly held: HeldLease }
   /** Another tenure is in the item. */
   | { readonly kind: "lost" }
-  /** The store does not answer. The holder may go on: whoever took over has fenced it (2, 8). */
+  /** The store does not answer. The holder may go on: a writer that took over has fenced it (2, 8). */
   | { readonly kind: "unknown" };
 
 /**

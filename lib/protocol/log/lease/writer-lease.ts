@@ -33,7 +33,7 @@ import type { LogPorts, RegionLeases } from "../log-ports.ts";
 import type { LogRef } from "../log-ref.ts";
 import { leaseLost } from "../opening/not-the-writer.ts";
 import type { LeftSegment, OpenedSegment } from "../opening/start-segment.ts";
-import { type ProducersIn, restoreProducers } from "../producers/producer-snapshot.ts";
+import { type ProducerSource, restoreProducers } from "../producers/producer-snapshot.ts";
 import {
   acquireOrPost,
   type HeldLease,
@@ -294,7 +294,7 @@ async function producersIn(
   { first, item, ledger }: ResumedSegment,
   { producersAt, lastAddConfirmed: through }: LedgerTail,
   known: OpenedSegment | undefined,
-): Promise<ProducersIn | undefined> {
+): Promise<ProducerSource | undefined> {
   const left = known?.ledger.item.ledgerId === ledger.item.ledgerId ? known : undefined;
   const where = { ledger: ledger.item, segment: item.number, through };
   const since = left?.tail?.lastAddConfirmed;

@@ -1,5 +1,5 @@
 /**
- * Opens a log for write (rules 23 to 28): whoever wrote before is fenced and its ledger closed, and the next
+ * Opens a log for write (rules 23 to 28): the writer before is fenced and its ledger closed, and the next
  * segment is this process's. Ends in a segment that may be written to, or in an error; in either case nothing
  * of any append was sent.
  *
@@ -19,8 +19,8 @@ import type { ClosedLedger } from "../../ledger-metadata.ts";
 import { limits } from "../../limits.ts";
 import { backoff } from "../../waiting.ts";
 import {
-  type Before,
   beforeSegment,
+  type CarriedOver,
   completeSegment,
   producersIn,
   type SegmentEnd,
@@ -197,7 +197,7 @@ async function placeInstead(
   ports: LedgerPorts,
   log: LogRef,
   last: SegmentAt,
-  said: Before | undefined,
+  said: CarriedOver | undefined,
 ): Promise<SegmentPlace> {
   const before = said ?? (await beforeSegment(ports, log.incarnation, last.first));
   return {
@@ -210,7 +210,7 @@ async function placeInstead(
 }
 
 /** What an empty segment's own entries say, if it has any: none of them holds a record. */
-function saidBy(last: SegmentAt, ledger: ClosedLedger, end: SegmentEnd): Before | undefined {
+function saidBy(last: SegmentAt, ledger: ClosedLedger, end: SegmentEnd): CarriedOver | undefined {
   const { lastTimestampMs } = end;
   if (lastTimestampMs === undefined) return undefined;
   return { lastTimestampMs, producersIn: producersIn(ledger, last.item.number, end) };

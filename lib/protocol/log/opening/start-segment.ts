@@ -1,6 +1,6 @@
 /**
  * Starts a segment at a place in the log: a new ledger, the conditional write that is the election, and the
- * check behind it (rules 24 to 27). Whoever returns from here with a segment may send to it; nobody else.
+ * check behind it (rules 24 to 27). Only a process that returns from here with a segment may send to it.
  *
  * SG1 The conditional write is conditional on what the place says: nothing at that key, or the very item of
  *     the empty segment, compared by its ledger id (24).
@@ -27,7 +27,7 @@ import type { Versioned } from "../../ports.ts";
 import type { LedgerDigest } from "../../replication.ts";
 import { type UpdatePorts, updateItem } from "../../update-item.ts";
 import { type LogRef, logNotFound } from "../log-ref.ts";
-import type { ProducersIn } from "../producers/producer-snapshot.ts";
+import type { ProducerSource } from "../producers/producer-snapshot.ts";
 import type { ProducerTable } from "../producers/producer-table.ts";
 
 /** Where the next segment goes (rule 24). */
@@ -40,7 +40,7 @@ export interface SegmentPlace {
   /** Timestamps start no lower. */
   readonly lastTimestampMs: number;
   /** Where the log's producers are written down. Absent: it remembers none. */
-  readonly producersIn?: ProducersIn | undefined;
+  readonly producersIn?: ProducerSource | undefined;
   /** For the trace. */
   readonly how: "opened" | "rolled" | "replaced-empty";
 }
@@ -155,7 +155,8 @@ async function election(
   );
   const now = outcome.stored?.item;
   if (outcome.wrote) return undefined;
-  // Rule 26: an item that names this ledger is a win, whoever completed it since. One END is like another.
+  // Rule 26: an item that names this ledger is a win, also if another process completed it since. One END is
+  // like another.
   if (now?.kind === "end" && item.kind === "end") return undefined;
   if (now?.kind === "segment" && item.kind === "segment" && now.ledgerId === item.ledgerId) return undefined;
   const there = now?.kind === "segment" ? `ledger ${now.ledgerId}` : (now?.kind ?? "no item");
@@ -189,7 +190,7 @@ export async function checkPlace(
 
 /**
  * Best effort: a ledger that no item names is the collector's (rule 32), and one that an item names is
- * recovered by whoever opens next.
+ * recovered by the next opener.
  */
 async function abandon(ports: LedgerPorts, ledgerId: LedgerId, reason: string): Promise<void> {
   try {

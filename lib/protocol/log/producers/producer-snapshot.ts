@@ -93,7 +93,7 @@ function readBatch(reader: FieldReader): KnownBatch {
 }
 
 /** Where a log's producers are written down. */
-export interface ProducersIn {
+export interface ProducerSource {
   readonly ledger: LedgerMetadata;
   /** Of the ledger's segment. */
   readonly segment: SegmentNumber;
@@ -107,7 +107,7 @@ export interface ProducersIn {
 /** Throws `insufficient_regions` if an entry cannot be read, `data_corrupt` if it is none of ours. */
 export async function restoreProducers(
   ports: LedgerPorts,
-  where: ProducersIn | undefined,
+  where: ProducerSource | undefined,
 ): Promise<ProducerTable> {
   if (where === undefined) return new ProducerTable();
   const { ledger, from, through } = where;
@@ -132,7 +132,7 @@ interface EntryMarks {
   readonly marks: readonly { readonly sender: BatchSender; readonly batch: KnownBatch }[];
 }
 
-async function readMarks(ports: LedgerPorts, where: ProducersIn, entry: EntryId): Promise<EntryMarks> {
+async function readMarks(ports: LedgerPorts, where: ProducerSource, entry: EntryId): Promise<EntryMarks> {
   const { ledger, segment, from } = where;
   const { ledgerId, replication } = ledger;
   const set = writeSet(entry, fragmentAt(ledger, entry), replication);

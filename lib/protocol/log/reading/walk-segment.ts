@@ -126,7 +126,7 @@ export class ReadCollector {
     this.position = from;
   }
 
-  /** Throws `unavailable` once nobody waits for what is collected. */
+  /** Throws `unavailable` once the read is cancelled. */
   checkWanted(): void {
     throwIfAborted(this.signal, `read at ${this.position}`);
   }

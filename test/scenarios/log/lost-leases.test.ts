@@ -1,4 +1,4 @@
-/** Stories of a process whose pen another one has by now: it writes nothing more, and fences nobody. */
+/** Stories of a process whose lease another one has by now: it writes nothing more, and fences nobody. */
 import { expect, test } from "vitest";
 import { limits } from "../../../lib/protocol/limits.ts";
 import { LogWorld } from "./log-world.ts";
@@ -9,7 +9,7 @@ const world = () => LogWorld.make({ leases: true });
 const recoveries = (w: LogWorld) =>
   w.world.trace.filter((event) => event.event === "recovery-started").length;
 
-test("LW5: a holder that finds its pen gone sends nothing more in that tenure", async () => {
+test("LW5: a holder that finds its lease gone sends nothing more in that tenure", async () => {
   const w = await world();
   const [p, q] = [w.client("P"), w.client("Q")];
   expect(await p.append("a")).toEqual(["at 0"]);
@@ -21,7 +21,7 @@ test("LW5: a holder that finds its pen gone sends nothing more in that tenure", 
   expect(new Set(adds.map(({ about }) => about))).toEqual(new Set(["0", "3"])); // its own first, and behind Q's
 });
 
-test("an opening fences nobody once the pen is another's, and waits for it", async () => {
+test("an opening fences nobody once the lease is another's, and waits for it", async () => {
   const w = await world();
   await w.client("R").append("r");
   const [p, q] = [w.client("P"), w.client("Q")];
