@@ -37,9 +37,8 @@ export function cloudHealth(cloud: CloudState): Health {
   const down = regions.filter((one) => !one.isUp).map((one) => one.region);
   const out = bookies.filter((one) => one.region.isUp && (!one.power.isUp || !one.isKnown));
   const full = bookies.filter((one) => one.region.isUp && one.writes.failure !== undefined);
-  const unleased = regions
-    .filter((one) => one.isUp && leaseWrites(one.region).failure !== undefined)
-    .map((one) => one.region);
+  const upNow = regions.filter((one) => one.isUp).map((one) => one.region);
+  const unleased = upNow.filter((name) => leaseWrites(name).failure !== undefined);
   const silent = new Set<BookieId>(
     bookies.flatMap((one) =>
       one.region.isUp && !out.includes(one) && !full.includes(one) ? [] : [one.address.id],
@@ -65,9 +64,7 @@ export function cloudHealth(cloud: CloudState): Health {
   const cannot =
     stoppedWords(metadataSpare, regions.length - down.length, minRegions) ??
     (metadataWrites.failure === undefined ? undefined : "Appends and creations answer 503 until it does.") ??
-    (unleased.includes(cloud.home)
-      ? "Logs that this region would own take no appends until it does."
-      : undefined) ??
+    (unleased.includes(cloud.home) ? "This region owns no log until it does." : undefined) ??
     (placeable.reason === undefined
       ? undefined
       : `New logs, and segments that appends by default need, have no place: ${placeable.reason}.`);

@@ -9,7 +9,6 @@ import type { SealedEntry } from "../../ports.ts";
 import type { ReadCounters } from "../../reads/read-counters.ts";
 import { decodeRecordSet, decodeRecordSetHead, nextSeqNumOf, type RecordSet } from "../records/record-set.ts";
 import type { EntrySample, KnownLedger } from "./known-ledgers.ts";
-import type { ReadCollector } from "./walk-segment.ts";
 
 export type DecidedRead = Exclude<LedgerRead, { readonly kind: "undecided" }>;
 
@@ -26,11 +25,19 @@ export interface Stopped {
 /** From which entry on to walk, and the seq_num that it starts at. Nothing before it reaches the position. */
 type WalkStart = { readonly kind: "start"; readonly at: EntryId; readonly next: SeqNum } | Stopped;
 
+/** What one read looks for. */
+interface Wish {
+  readonly position: SeqNum;
+  readonly cost: ReadCounters;
+  /** Throws once nobody waits for it. */
+  checkWanted(): void;
+}
+
 export async function findEntry(
   known: KnownLedger,
   segmentFirst: SeqNum,
   consistency: ReadConsistency,
-  collector: Pick<ReadCollector, "position" | "cost" | "checkWanted">,
+  collector: Wish,
 ): Promise<WalkStart> {
   const { position, cost } = collector;
   const { before, holding, behind } = known.samples.around(position);
