@@ -29,7 +29,7 @@ type WalkStart = { readonly kind: "start"; readonly at: EntryId; readonly next: 
 interface Wish {
   readonly position: SeqNum;
   readonly cost: ReadCounters;
-  /** Throws once nobody waits for it. */
+  /** Throws once the read is cancelled. */
   checkWanted(): void;
 }
 
