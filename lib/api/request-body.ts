@@ -1,6 +1,9 @@
 /**
  * Request bodies, read under a limit: a body that is too large is refused at its stated length or at the
  * first byte beyond the limit, and never held as a whole.
+ *
+ * RQB1 A body that has brought more than a small one, and then too little in a while, is refused: what it has
+ *      brought counts against the region's other clients. A small body may take as long as a request may.
  */
 import { FencelineError } from "../protocol/errors.ts";
 import { ApiError } from "./api-error.ts";
@@ -12,6 +15,9 @@ import { invalidRequest } from "./validation.ts";
 /** Gets how many bytes of a body are there by now; throws `over_capacity` if they are more than may be. */
 export type OnBytes = (byteCount: number) => void;
 
+/** RQB1. The documents state it, too. */
+export const bodyPace = { smallBytes: 64 * 1024, leastBytes: 256 * 1024, periodMs: 5_000 } as const;
+
 const watched = new WeakMap<Request, OnBytes>();
 
 /** Calls `onBytes` while the body of this request is read, whichever route reads it. */
@@ -21,7 +27,8 @@ export function watchBody(request: Request, onBytes: OnBytes): void {
 
 /**
  * Reads the whole body, at most `limitBytes`. Throws `body_too_large`, `unsupported_media_type` if it is
- * compressed, since its bytes are not those that are meant, and `invalid_request` if its end never comes.
+ * compressed, since its bytes are not those that are meant, `request_timeout` (RQB1), and `invalid_request` if
+ * its end never comes.
  */
 export async function readBody(request: Request, limitBytes: number, remedy: string): Promise<Uint8Array> {
   refuseCoding(request);
@@ -31,17 +38,50 @@ export async function readBody(request: Request, limitBytes: number, remedy: str
   const chunks: Uint8Array[] = [];
   let byteCount = 0;
   const reader = request.body.getReader();
-  for (;;) {
-    const { done, value } = await reader.read().catch(cutOff);
-    if (done) return joined(chunks, byteCount);
-    byteCount += value.length;
-    if (byteCount > limitBytes) {
-      reader.cancel().catch(() => {});
-      throw tooLarge("more", limitBytes, remedy, {});
+  const pace = watchPace(() => byteCount);
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([reader.read().catch(cutOff), pace.tooSlow]);
+      if (done) return joined(chunks, byteCount);
+      byteCount += value.length;
+      if (byteCount > limitBytes) throw tooLarge("more", limitBytes, remedy, {});
+      watched.get(request)?.(byteCount);
+      chunks.push(value);
     }
-    watched.get(request)?.(byteCount);
-    chunks.push(value);
+  } catch (error) {
+    reader.cancel().catch(() => {});
+    throw error;
+  } finally {
+    pace.end();
   }
+}
+
+/** RQB1: `tooSlow` rejects a period, at most two, after the body fell behind. */
+function watchPace(came: () => number): { readonly tooSlow: Promise<never>; end(): void } {
+  const { smallBytes, leastBytes, periodMs } = bodyPace;
+  let end = () => {};
+  const tooSlow = new Promise<never>((_, reject) => {
+    let before: number | undefined;
+    const looking = setInterval(() => {
+      const now = came();
+      if (before !== undefined && now - before < leastBytes) reject(slowBody(now));
+      if (now > smallBytes) before = now;
+    }, periodMs);
+    end = () => clearInterval(looking);
+  });
+  tooSlow.catch(() => {}); // the body's reader gets it
+  return { tooSlow, end: () => end() };
+}
+
+function slowBody(byteCount: number): ApiError {
+  const { smallBytes, leastBytes, periodMs } = bodyPace;
+  return new ApiError(
+    "request_timeout",
+    `a body over ${smallBytes} bytes must bring ${leastBytes} bytes every ${periodMs / 1_000} s; this one ` +
+      `stopped or slowed down after ${byteCount}, and nothing was done. Send less at a time.`,
+    {},
+    { connection: "close" },
+  );
 }
 
 /** A client that leaves in the middle of its body is no defect of the server. */

@@ -11,7 +11,7 @@ import { type ProblemCode, problemStatus } from "./problem.ts";
 const everywhere = ["invalid_request", "origin_not_allowed", "internal"] as const;
 
 const groups = {
-  body: ["bad_json", "body_too_large", "unsupported_media_type"],
+  body: ["bad_json", "body_too_large", "request_timeout", "unsupported_media_type"],
   /** Items in the metadata store are read, or changed in the way that all of them are, by work in turn. */
   metadata: ["unavailable", "insufficient_regions", "not_ready", "data_corrupt", "over_capacity"],
   log: ["log_not_found"],

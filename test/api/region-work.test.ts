@@ -1,6 +1,7 @@
 /** What a region works on at a time: the rest is refused or waits its turn, and health waits for none of it. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { RegionWork, workLimits } from "../../lib/api/region-work.ts";
+import { bodyPace } from "../../lib/api/request-body.ts";
 import { apiUnderTest, problemIn } from "./api-under-test.ts";
 
 const { readsMax, readsWaitingMax, writesMax, smallBodyBytes, largeBodyBytesMax } = workLimits;
@@ -108,6 +109,52 @@ describe("appends and changes", () => {
     expect((await append(large)).status).toBe(200);
     announced.end();
     await Promise.all(announced.all);
+    expect(undeclared).toEqual([]);
+  });
+
+  test("large uploads that stall keep others out for two periods at most, and small ones may take longer", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const { send, undeclared } = apiUnderTest({}, [], new RegionWork());
+    await send("PUT", "/v1/logs/orders");
+    const upload = (bytes: number) => {
+      let source: ReadableStreamDefaultController<Uint8Array> | undefined;
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => {
+          source = controller;
+          controller.enqueue(new Uint8Array(bytes).fill(97));
+        },
+      });
+      const headers = { "content-type": "application/x-ndjson" };
+      const init = { body, headers, duplex: "half" } as RequestInit;
+      return { answer: send("POST", "/v1/logs/orders/records", init), source: () => source };
+    };
+    const each = 4 * 1024 * 1024;
+    const stalled = Array.from({ length: largeBodyBytesMax / each }, () => upload(each));
+    const small = upload(smallBodyBytes);
+    const steady = upload(1);
+    const large = () => upload(each).answer;
+    await vi.waitFor(async () => expect((await large()).status).toBe(429));
+    await vi.advanceTimersByTimeAsync(bodyPace.periodMs);
+    expect((await large()).status).toBe(429);
+    await vi.advanceTimersByTimeAsync(bodyPace.periodMs);
+    for (const { answer } of stalled) {
+      expect(await problemIn(await answer)).toMatchObject({
+        status: 408,
+        code: "request_timeout",
+        side_effects: "none",
+      });
+    }
+    for (let period = 0; period < 5; period++) {
+      steady.source()?.enqueue(new Uint8Array(bodyPace.leastBytes).fill(97));
+      await vi.advanceTimersByTimeAsync(bodyPace.periodMs);
+    }
+    for (const one of [small, steady]) {
+      one.source()?.close();
+      expect([200, 413]).toContain((await one.answer).status);
+    }
     expect(undeclared).toEqual([]);
   });
 });
