@@ -27,8 +27,8 @@ export function watchBody(request: Request, onBytes: OnBytes): void {
 
 /**
  * Reads the whole body, at most `limitBytes`. Throws `body_too_large`, `unsupported_media_type` if it is
- * compressed, since its bytes are not those that are meant, `request_timeout` (RQB1), and `invalid_request` if
- * its end never comes.
+ * compressed, since its bytes are not those that are meant, `request_timeout` (RQB1), and `invalid_request`
+ * if its end never comes.
  */
 export async function readBody(request: Request, limitBytes: number, remedy: string): Promise<Uint8Array> {
   refuseCoding(request);
