@@ -216,9 +216,9 @@ interface Exchange {
 }
 
 /**
- * Its answer is written by hand. `open`: requests on this connection that are not answered to their end. Where
- * some came whole before, they are answered and the connection is closed: what was said of this one would be
- * taken for the answer to the first.
+ * Its answer is written by hand. `open`: requests on this connection that are not answered to their end. If
+ * some came whole before, they are answered and the connection is closed: what was said of this one would
+ * be taken for the answer to the first.
  */
 async function refuseUnread(
   name: string,
