@@ -122,7 +122,7 @@ describe("warm-appends-ask-nothing", () => {
   /** An append, then what happens to the instance meanwhile, then another append that asks for `partition`. */
   const second = (partition: string, meanwhile: (one: Observer) => void = () => {}) => {
     const scheduler = { nowMs: 100_000 };
-    return said(warmAppendsAskNothing, { scheduler }, (one) => {
+    return said(warmAppendsAskNothing, { scheduler, plan: {} }, (one) => {
       const append = (asks?: string) => {
         const made = call("append");
         one.functionCalled?.(made, { kind: "began" });

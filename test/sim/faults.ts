@@ -14,7 +14,7 @@ import type { SeededRandom } from "./seeded-random.ts";
  * Which traffic: calls to bookies, a bookie's calls to its entry store, calls to the metadata store, to the
  * lease store of one's region, and calls of functions by clients and by one another.
  */
-export type Wire = "bookie" | "entry-store" | "metadata" | "lease" | "function";
+export type Wire = "bookie" | "entry-store" | "metadata" | "lease" | "inbox" | "function";
 
 export type MessageFaultKind =
   | "request-lost"

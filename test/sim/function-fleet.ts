@@ -5,7 +5,7 @@
  * of whatever it still had under way.
  */
 import { unavailable } from "../../lib/protocol/errors.ts";
-import { type Region, region } from "../../lib/protocol/ids.ts";
+import { logName, type Region, region } from "../../lib/protocol/ids.ts";
 import type { LogAppends } from "../../lib/protocol/log/log-appends.ts";
 import type { AppendRequest } from "../../lib/protocol/log/operations.ts";
 import { composeAnySizes } from "../process-ports.ts";
@@ -25,6 +25,8 @@ export interface FunctionInstance {
   busy: number;
   /** Frozen because it has nothing to do. */
   isParked: boolean;
+  /** It serves an inbox. */
+  isResident: boolean;
 }
 
 /** What the instance is asked to do, and its name in the observations. */
@@ -33,6 +35,9 @@ export interface FleetCall<T> {
   /** `request` is `about.request` as it comes out of the network: equal, and an object of this delivery. */
   act(appends: LogAppends, request: AppendRequest | undefined): Promise<T>;
 }
+
+/** The log whose inbox residents serve. */
+const SERVED_LOG = logName("log-0");
 
 /** A request that freezes or kills its instance does so within this time. */
 const STRIKE_WITHIN_MS = 400;
@@ -50,6 +55,42 @@ export class FunctionFleet {
     this.region = region(plan.region);
     this.#random = world.random(`functions ${plan.name}`);
     this.#faults = world.plan.faults.filter(isFunctionFault).filter(({ target }) => target === plan.name);
+    const { residents } = plan;
+    if (residents !== undefined) world.scheduler.after(0, () => this.#watchInbox(residents));
+  }
+
+  /** Starts a resident now and then, as contention does, seldom beside another one; not in the calm after all. */
+  #watchInbox(probability: number): void {
+    const { scheduler, plan } = this.world;
+    const serving = this.instances.filter(
+      ({ isResident, process }) => isResident && process.state === "running",
+    );
+    const chance = serving.length === 0 ? probability : probability / 20;
+    if (this.#random.chance(chance)) this.#serveInbox(this.#start());
+    scheduler.after(this.#random.between(300, 700), () => {
+      if (scheduler.nowMs < plan.workMs) this.#watchInbox(probability);
+    });
+  }
+
+  #serveInbox(instance: FunctionInstance): void {
+    const times = {
+      lifeMs: this.#random.logBetween(500, 30_000),
+      idleMs: this.#random.logBetween(200, 5_000),
+    };
+    instance.busy += 1;
+    instance.isResident = true;
+    const ended = () => {
+      instance.busy -= 1;
+      instance.isResident = false;
+      if (instance.busy === 0) this.#rest(instance);
+    };
+    instance.process.enter(() => {
+      instance.appends.serveInbox(SERVED_LOG, times).then(ended, (error) => {
+        this.world.expected(error);
+        ended();
+      });
+    });
+    this.world.scheduler.after(this.#random.between(0, times.lifeMs), () => this.#strike(instance));
   }
 
   /** Takes a request up. What it answers may never come: instances die. */
@@ -116,7 +157,7 @@ export class FunctionFleet {
     const process = world.startProcess(`${plan.name}/${this.instances.length}`, plan.region);
     process.wallSkewMs = startSkewMs(world, process.name);
     const { append } = composeAnySizes(leasePorts(world, process));
-    const instance = { process, appends: append, busy: 0, isParked: false };
+    const instance = { process, appends: append, busy: 0, isParked: false, isResident: false };
     this.instances.push(instance);
     return instance;
   }

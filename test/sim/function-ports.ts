@@ -10,6 +10,7 @@ import type {
 } from "../../lib/protocol/log/log-ports.ts";
 import type { AppendRequest } from "../../lib/protocol/log/operations.ts";
 import { callFunctions } from "./function-calls.ts";
+import { InboxPath } from "./inbox-path.ts";
 import { LeasePath } from "./lease-path.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import type { World } from "./world.ts";
@@ -21,7 +22,19 @@ export function leasePorts(world: World, process: SimulatedProcess): LogPorts {
   const store = new LeasePath(path, world.leaseTable(region), process, (log, lease) =>
     world.observers.leaseRead(process, log, lease),
   );
+  const functions = world.plan.functions?.find((one) => one.region === region);
+  const inbox =
+    functions?.residents === undefined
+      ? {}
+      : {
+          inbox: new InboxPath(
+            world.path(process, "inbox", { name: `inbox-${region}`, region }),
+            world.inboxOf(region),
+            world.random(`inbox ${process.name} ${process.ordinal}`),
+          ),
+        };
   return world.ports(process, {
+    ...inbox,
     // One name for all instances of a region: names are for people, and decide nothing (rule 16).
     leases: { store, holder: `append ${region}` },
     regions: otherRegions(world, process),

@@ -139,6 +139,11 @@ export interface FunctionsPlan {
   readonly parks: number;
   /** Probability that a request starts a new instance although another is free. */
   readonly coldStarts: number;
+  /**
+   * Probability that a resident is started to serve a log's inbox, each half of a second in which the region
+   * has none. Absent: its instances have no inbox.
+   */
+  readonly residents?: number;
 }
 
 export interface LogRecovererPlan extends ActorPlanBase {

@@ -2,6 +2,7 @@
  * The world of one run: stores, bookies, network, clocks and processes from one plan, and the shipped
  * protocol code on top, which sees nothing but its ports.
  */
+import { MemoryInboxStore } from "../../lib/adapters/memory/memory-inbox-store.ts";
 import { StoredBookie } from "../../lib/protocol/bookie/stored-bookie.ts";
 import type { ProcessWorld } from "../../lib/protocol/compose-region.ts";
 import { FencelineError } from "../../lib/protocol/errors.ts";
@@ -60,6 +61,7 @@ export class World {
   /** The `append` functions of regions. */
   readonly fleets: ReadonlyMap<Region, FunctionFleet>;
   readonly #leaseTables = new Map<Region, LeaseTable>();
+  readonly #inboxes = new Map<Region, MemoryInboxStore>();
   /** What was read back of each log when all was over. */
   readonly logs = new Map<string, readonly Content[]>();
   /** What was read back of each closed ledger when all was over. */
@@ -157,6 +159,13 @@ export class World {
     );
     this.#leaseTables.set(of, table);
     return table;
+  }
+
+  /** What a region's processes post to each other. */
+  inboxOf(of: Region): MemoryInboxStore {
+    const inbox = this.#inboxes.get(of) ?? new MemoryInboxStore({ nowMs: () => this.scheduler.nowMs });
+    this.#inboxes.set(of, inbox);
+    return inbox;
   }
 
   #addBookie(plan: BookiePlan): void {

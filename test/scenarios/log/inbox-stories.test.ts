@@ -143,6 +143,24 @@ describe("a process that serves goes on", () => {
     expect(await times(w, "x")).toBe(1);
   });
 
+  test("U08 (37): nor posted to the tenure that took the lease while a segment was opened", async () => {
+    const { w } = await serving({ segmentBytesMax: 20 });
+    const rolling = w.faults.hold({ client: "R", port: "metadata" });
+    await w.client("A").append("a record that fills L1");
+    const x = w.client("P").sending("x");
+    await until(w, POSTS);
+    await w.world.clock.advance(100); // taken, and waits for the next segment
+    const heals = w.faults.fail({ client: "R", port: "lease" });
+    await w.world.clock.advance(limits.leaseTtlMs);
+    void w.client("R2").appends.serveInbox(LOG, { lifeMs: 60_000, idleMs: 60_000 });
+    expect((await w.run(x))[0]).toMatch(/^at /);
+    heals();
+    await w.world.clock.advance(limits.leaseRenewAheadMs); // R finds out
+    rolling.release();
+    await w.world.clock.advance(10_000);
+    expect(await times(w, "x")).toBe(1);
+  });
+
   test("U09 (37): a request that is put again after its answer is not sent again", async () => {
     const { w } = await serving();
     const late: (() => Promise<void>)[] = [];

@@ -68,6 +68,8 @@ export const warmAppendsAskNothing: Checker = {
       if (kind === "name") return whose !== log;
       return (kind === "segments" || kind === "log") && whose !== incarnations.get(log);
     };
+    // There an instance also decides and waits for what it posted: which request is whose cannot be known.
+    const hasInbox = world.plan.functions?.some(({ residents }) => residents !== undefined) === true;
     let moment = 0;
     const of = (process: SimulatedProcess): Instance => {
       const known = instances.get(process);
@@ -84,7 +86,7 @@ export const warmAppendsAskNothing: Checker = {
       const { nowMs } = world.scheduler;
       const log = call.request?.log ?? "";
       const before = start?.before;
-      if (start === undefined || ack.duplicate) return;
+      if (start === undefined || ack.duplicate || hasInbox) return;
       if (nowMs - start.atMs > QUICK_MS) instance.troubleAtMs = nowMs;
       instance.last = { log, epoch: ack.epoch, at: ++moment, atMs: nowMs };
       if (before?.log !== log || before.epoch !== ack.epoch || ack.ownerRegion !== call.process.region)

@@ -116,6 +116,12 @@ if (lease.birth !== ticket.birth) return { kind: "unknown", reason: "the lease i
     caughtBy: told("U08 (37): what was taken and not sent is not carried into another tenure"),
   },
   {
+    name: "a-taken-request-is-posted-on",
+    breaks: "rule 37: what was taken and not sent is not carried into another tenure (U08)",
+    patches: [{ in: "LogWriter.#open", from: "this.#inbox?.entered();", to: "" }],
+    caughtBy: told("U08 (37): nor posted to the tenure that took the lease while a segment was opened"),
+  },
+  {
     name: "an-answered-request-is-taken-again",
     breaks: "rule 37: each once in the tenure, however often it is seen (U09)",
     patches: [{ in: "ServedTickets.#takes", from: "this.#seen.has(id)", to: "this.#open.has(id)" }],

@@ -182,7 +182,11 @@ export const profiles: readonly Profile[] = [
   },
 ];
 
-export const profileNames: readonly string[] = [...profiles.map(({ name }) => name), ...functionProfileNames];
+export const profileNames: readonly string[] = [
+  ...profiles.map(({ name }) => name),
+  ...functionProfileNames,
+  "inbox",
+];
 
 export function drawPlan(profileName: string, seed: number): Plan {
   const name = profileName === "functions" ? turnOf(functionProfileNames, seed) : profileName;

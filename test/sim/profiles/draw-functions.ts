@@ -7,6 +7,7 @@ import type { ActorPlan, FunctionsPlan, LogCallerPlan, WorldPlan } from "../plan
 import type { SeededRandom } from "../seeded-random.ts";
 import type { Stage } from "./draw-actors.ts";
 import { type Scene, windowIn } from "./draw-faults.ts";
+import { moverActors } from "./draw-upkeep.ts";
 
 export function functionsOf(random: SeededRandom, world: WorldPlan): FunctionsPlan[] {
   // Instances that release after each request pass the lease all the time; others only when they are asked to.
@@ -22,6 +23,16 @@ export function functionsOf(random: SeededRandom, world: WorldPlan): FunctionsPl
   }));
 }
 
+/** The same, where a resident serves the log for the others: most instances serve one request at a time. */
+export function residentsOf(random: SeededRandom, world: WorldPlan): FunctionsPlan[] {
+  return functionsOf(random, world).map((functions) => ({
+    ...functions,
+    instancesMax: random.integer(3, 8),
+    concurrency: random.pick([1, 1, 1, 3]),
+    residents: random.pick([0.1, 0.5, 1]),
+  }));
+}
+
 /** Most clients are producers, as the SDK makes them; some send plain appends, and some a key with each. */
 const SENDERS: readonly Pick<LogCallerPlan, "idempotent">[] = [
   {},
@@ -32,7 +43,7 @@ const SENDERS: readonly Pick<LogCallerPlan, "idempotent">[] = [
 ];
 
 /** Callers in several regions, readers, and now and then an old-style writer that holds a log by itself. */
-export function callerActors(stage: Stage, log: string): ActorPlan[] {
+export function callerActors(stage: Stage, log: string, callersMax = 5): ActorPlan[] {
   const { random, world, workMs } = stage;
   const segmentBytes = random.pick([400, 2_000, 10_000, 100_000]);
   const base = (name: string, operations: number) => ({
@@ -44,7 +55,7 @@ export function callerActors(stage: Stage, log: string): ActorPlan[] {
     log,
   });
   const callers = Array.from(
-    { length: random.integer(2, 5) },
+    { length: random.integer(2, callersMax) },
     (_, index): ActorPlan => ({
       kind: "log-caller",
       ...random.pick(SENDERS),
@@ -77,6 +88,17 @@ export function callerActors(stage: Stage, log: string): ActorPlan[] {
   return [...callers, ...libraries, ...readers];
 }
 
+/** Many callers of one log, most of them in one region; now and then they move it. */
+export function inboxActors(stage: Stage, log: string): ActorPlan[] {
+  const { random, world } = stage;
+  const home = random.pick(world.regions);
+  if (random.chance(0.2)) return moverActors(stage, log);
+  return callerActors(stage, log, 10).map((actor) => ({
+    ...actor,
+    region: random.chance(0.7) ? home : actor.region,
+  }));
+}
+
 const KINDS: readonly (readonly [Wire, MessageFaultKind])[] = [
   ["lease", "request-late"],
   ["lease", "request-lost"],
@@ -105,6 +127,18 @@ export function functionMessageFaults(scene: Scene, share: number, probabilityMa
     const probability = random.logBetween(0.01, probabilityMax);
     const delayMs: readonly [number, number] = [20, random.pick([500, 3_000, 20_000])];
     return { kind, wire, from: "*", to: "*", probability, fromMs, toMs, delayMs };
+  });
+}
+
+const INBOX_KINDS = KINDS.filter(([wire]) => wire === "lease").map(([, kind]) => kind);
+
+export function inboxMessageFaults(scene: Scene, share: number, probabilityMax: number): Fault[] {
+  const { random, calmMs } = scene;
+  return INBOX_KINDS.filter(() => random.chance(share)).map((kind): MessageFault => {
+    const [fromMs, toMs] = random.chance(0.5) ? [0, calmMs] : windowIn(random, calmMs);
+    const probability = random.logBetween(0.01, probabilityMax);
+    const delayMs: readonly [number, number] = [20, random.pick([500, 3_000, 20_000])];
+    return { kind, wire: "inbox", from: "*", to: "*", probability, fromMs, toMs, delayMs };
   });
 }
 

@@ -18,9 +18,12 @@ import {
   callerActors,
   functionMessageFaults,
   functionsOf,
+  inboxActors,
+  inboxMessageFaults,
   leaseOutages,
   leasesInDoubt,
   oneWayCuts,
+  residentsOf,
   stricken,
   unheardCalls,
   withLeases,
@@ -38,6 +41,8 @@ interface FunctionProfile {
   readonly isCalm?: true;
   /** The clients beside the functions. */
   actors?(stage: Stage): ActorPlan[];
+  /** Residents serve the log's inbox, and many callers in few regions make it worth while. */
+  readonly hasInbox?: true;
   faults(scene: Scene, functions: readonly FunctionsPlan[]): Fault[];
 }
 
@@ -123,9 +128,30 @@ const functionProfiles: readonly FunctionProfile[] = [
       ...some(scene, 0.2, () => wrongClocks(scene, 2)),
     ],
   },
+  {
+    name: "inbox",
+    tails: [0.02, 500],
+    hasInbox: true,
+    actors: (stage) => inboxActors(stage, "log-0"),
+    faults: (scene, functions) => [
+      ...some(scene, 0.8, () => stricken(scene, functions)),
+      ...some(scene, 0.7, () => inboxMessageFaults(scene, 0.4, 0.2)),
+      ...some(scene, 0.5, () => functionMessageFaults(scene, 0.2, 0.1)),
+      ...some(scene, 0.3, () => leaseOutages(scene, scene.random.integer(1, 3))),
+      ...some(scene, 0.3, () => leasesInDoubt(scene, scene.random.integer(1, 4))),
+      ...some(scene, 0.3, () => oneWayCuts(scene, scene.random.integer(1, 2))),
+      ...some(scene, 0.2, () => withLeases(regionOutages(scene, 1))),
+      ...some(scene, 0.3, () => messageFaults(scene, 0.2, 0.05)),
+      ...some(scene, 0.2, () => bookieOutages(scene, scene.random.integer(1, 2))),
+      ...some(scene, 0.2, () => metadataBrownouts(scene, scene.random.integer(1, 3))),
+    ],
+  },
 ];
 
-export const functionProfileNames: readonly string[] = functionProfiles.map(({ name }) => name);
+/** In turn where many are run; the inbox is asked for by its name, since no region is given one yet. */
+export const functionProfileNames: readonly string[] = functionProfiles
+  .filter(({ hasInbox }) => hasInbox !== true)
+  .map(({ name }) => name);
 
 /** Undefined: the profile is not one of these. */
 export function drawFunctionPlan(profileName: string, seed: number): Plan | undefined {
@@ -134,7 +160,7 @@ export function drawFunctionPlan(profileName: string, seed: number): Plan | unde
   const random = new SeededRandom(seed, `plan ${profile.name}`);
   const world = drawWorld(random, ...profile.tails);
   const workMs = random.logBetween(...(profile.lastsMs ?? LASTS_MS));
-  const functions = functionsOf(random, world);
+  const functions = profile.hasInbox ? residentsOf(random, world) : functionsOf(random, world);
   const stage = { random, world, workMs };
   const actors = profile.actors?.(stage) ?? callerActors(stage, "log-0");
   const calmMs = workMs * 1.2;

@@ -158,6 +158,13 @@ export class LogInbox {
     return this.writer.queue.restart(appends);
   }
 
+  /** The lease was looked at: what was taken in a tenure that is over was not served (IX1). */
+  entered(): void {
+    if (this.#served === undefined || this.#served.of.tenure === this.writer.lease.tenure) return;
+    this.close();
+    this.#served = undefined;
+  }
+
   /** Waits for answers to be put, for a while. Whether all that was sent is answered. */
   async drain(): Promise<boolean> {
     const since = new Age(this.ports.clock);

@@ -166,13 +166,13 @@ export class LogWriter {
     return append.outcome;
   }
 
-  get #serves(): boolean {
-    return this.#inbox?.isWanted === true;
-  }
-
   /** Not recorded: in line again, if it may be sent again here. The most restarts among them. */
   #restart(appends: readonly PendingAppend[]): number {
     return this.#inbox?.restart(appends) ?? this.#queue.restart(appends);
+  }
+
+  get #serves(): boolean {
+    return this.#inbox?.isWanted === true;
   }
 
   get #segment(): ActiveSegment | undefined {
@@ -283,9 +283,9 @@ export class LogWriter {
     for (let attempt = 1; !this.#queue.isEmpty || this.#serves; attempt++) {
       try {
         const barred = attempt === 1 ? await this.#lease.enterOrPost(this.#posted !== undefined) : undefined;
+        this.#inbox?.entered();
         if (barred?.kind === "served") {
-          for (const append of this.#queue.takeAll())
-            void this.#posted?.post(append, barred.found, barred.since);
+          this.#posted?.postAll(this.#queue.takeAll(), barred);
           break;
         }
         const permit = this.#queue.permit;

@@ -14,7 +14,7 @@ import type { DecidePorts } from "../inbox/decide-owed.ts";
 import { newPost, postAppend } from "../inbox/post-append.ts";
 import { type TicketOutcome, waitForAnswer } from "../inbox/wait-for-answer.ts";
 import type { InboxAnswer, PostedAppend } from "../inbox-store.ts";
-import { isExpired, isServed, readLease } from "../lease/lease-steps.ts";
+import { isExpired, isServed, readLease, type ServedElsewhere } from "../lease/lease-steps.ts";
 import { type AppendAnswer, failed, type LogPorts } from "../log-ports.ts";
 import type { LogRef } from "../log-ref.ts";
 import { notOwner } from "../opening/not-the-writer.ts";
@@ -34,6 +34,10 @@ export class PostedAppends {
   /** Every post was answered, or its append's time is over. */
   get isEmpty(): boolean {
     return this.#count === 0;
+  }
+
+  postAll(appends: readonly PendingAppend[], { found, since }: ServedElsewhere): void {
+    for (const append of appends) void this.post(append, found, since);
   }
 
   /** Posts the append to the tenure that serves, by a read that began at `since`. */

@@ -93,6 +93,11 @@ export class WriterLease {
     return this.ports.leases === undefined || this.#held !== undefined;
   }
 
+  /** Undefined: the lease is not held, as far as this process knows. */
+  get tenure(): Tenure | undefined {
+    return this.#held?.lease.tenure;
+  }
+
   /** Bookies that failed the holder before. */
   get suspects(): readonly BookieId[] {
     return this.#held?.lease.suspects ?? [];
