@@ -49,8 +49,8 @@ const CLOSE_WAIT_MS = 2_000;
 export class LoopbackServer implements AsyncDisposable {
   readonly #server: Server;
   readonly #name: string;
-  /** The last answer on each connection. */
-  readonly #begun = new WeakMap<Duplex, ServerResponse>();
+  /** What came on each connection, and is not answered to its end. */
+  readonly #open = new WeakMap<Duplex, Set<Exchange>>();
   #port: number;
 
   private constructor(fields: LoopbackServerFields) {
@@ -74,9 +74,10 @@ export class LoopbackServer implements AsyncDisposable {
       headersTimeout: headersMs,
       requestTimeout: requestMs,
       connectionsCheckingInterval: checkMs,
+      requireHostHeader: false, // Node's own refusal is no problem document
     });
     this.#server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-      this.#begun.set(request.socket, response);
+      this.#note({ request, response });
       void listener(request, response);
     });
     this.#server.maxHeadersCount = 0;
@@ -84,9 +85,20 @@ export class LoopbackServer implements AsyncDisposable {
     this.#server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
       refuseExpectation(fields.name, request, response),
     );
-    this.#server.on("clientError", (error, socket) =>
-      refuseUnread(fields.name, error, socket, this.#begun.get(socket)),
-    );
+    this.#server.on("connect", ({ method }: IncomingMessage, socket: Duplex) => {
+      const error = new ApiError("method_not_allowed", "CONNECT is not served here; ask for what you want");
+      endWith(socket, problemOf(error, failed(fields.name, method)));
+    });
+    this.#server.on("clientError", (error, socket) => {
+      void refuseUnread(fields.name, error, socket, [...(this.#open.get(socket) ?? [])]);
+    });
+  }
+
+  #note(exchange: Exchange): void {
+    const { socket } = exchange.request;
+    const open = this.#open.get(socket) ?? new Set();
+    this.#open.set(socket, open.add(exchange));
+    exchange.response.once("close", () => open.delete(exchange));
   }
 
   /** Throws LocalError if the port is taken. */
@@ -197,20 +209,36 @@ interface ClientError extends Error {
   readonly rawPacket?: Buffer;
 }
 
-/** Its answer is written by hand. `begun`: the last answer on this connection. */
-function refuseUnread(
+/** A request, and the answer that it gets. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/**
+ * Its answer is written by hand. `open`: requests on this connection that are not answered to their end. If
+ * some came whole before, they are answered and the connection is closed: what was said of this one would
+ * be taken for the answer to the first.
+ */
+async function refuseUnread(
   name: string,
   error: ClientError,
   socket: Duplex,
-  begun: ServerResponse | undefined,
-): void {
+  open: readonly Exchange[],
+): Promise<void> {
+  const before = open.filter(({ request, response }) => request.complete && !response.writableFinished);
+  await Promise.all(before.map(({ response }) => new Promise((resolve) => response.once("close", resolve))));
   // Behind half an answer, another would be taken for its other half.
-  const isAmid = begun?.headersSent === true && !begun.writableFinished;
-  if (!socket.writable || isAmid) {
+  const isAmid = open.some(({ response }) => response.headersSent && !response.writableFinished);
+  if (!socket.writable || isAmid || before.length > 0) {
     socket.destroy();
     return;
   }
-  const problem = problemOf(unreadError(error), failed(name));
+  endWith(socket, problemOf(unreadError(error), failed(name)));
+}
+
+/** Writes an answer by hand, the last one of the connection. */
+function endWith(socket: Duplex, problem: ReturnType<typeof problemOf>): void {
   const text = JSON.stringify(problem);
   socket.end(
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\nConnection: close\r\n` +

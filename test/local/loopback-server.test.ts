@@ -8,18 +8,25 @@ import { LoopbackServer } from "../../lib/local/loopback-server.ts";
 import { HurriedClock } from "./hurried-clock.ts";
 import { RunningCloud } from "./running-cloud.ts";
 
+const JSON_TYPE = { "content-type": "application/json" };
+
 /** Sends bytes as they are, and returns all that comes back until the connection ends. */
-async function exchange(
-  url: string,
-  bytes: string,
-): Promise<{ status: number; problem: Record<string, unknown> }> {
+async function sent(url: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   const chunks: Buffer[] = [];
   socket.on("data", (chunk) => chunks.push(chunk));
   socket.write(bytes);
   await once(socket, "close");
-  const [head = "", body = ""] = Buffer.concat(chunks).toString().split("\r\n\r\n");
+  return Buffer.concat(chunks).toString();
+}
+
+/** The same of one answer, which is a problem document. */
+async function exchange(
+  url: string,
+  bytes: string,
+): Promise<{ status: number; problem: Record<string, unknown> }> {
+  const [head = "", body = ""] = (await sent(url, bytes)).split("\r\n\r\n");
   expect(head.toLowerCase()).toContain("content-type: application/problem+json");
   return { status: Number(head.split(" ")[1]), problem: JSON.parse(body) };
 }
@@ -44,6 +51,7 @@ describe("a region's port", () => {
   test.each([
     ["another host's name", get("/v1/health", "attacker.example")],
     ["no host", "GET /v1/health HTTP/1.0\r\n\r\n"],
+    ["no host, in HTTP/1.1", "GET /v1/health HTTP/1.1\r\nConnection: close\r\n\r\n"],
     ["two hosts", get("/v1/health", "localhost", "host: attacker.example\r\n")],
     ["the same host twice", get("/v1/health", "localhost", "Host: localhost\r\n")],
     ["a target of another host", get("http://attacker.example/v1/health", "localhost")],
@@ -117,6 +125,29 @@ describe("a region's port", () => {
     const { status, problem } = await exchange(server.url, bytes);
     expect(status).toBe(408);
     expect(problem).toMatchObject({ status, code: "request_timeout", side_effects: "none" });
+  });
+
+  test.each([
+    ["garbage", "GARBAGE\r\n\r\n"],
+    ["headers that are too long", `GET /v1/health HTTP/1.1\r\nx: ${"y".repeat(20_000)}\r\n\r\n`],
+    ["a length that is none", "GET / HTTP/1.1\r\nHost: localhost\r\ncontent-length: -1\r\n\r\n"],
+  ])("answers an append, and closes the connection on what follows it: %s", async (_, behind) => {
+    await using running = await RunningCloud.start();
+    const url = running.url("us-east-1");
+    await fetch(`${url}/v1/logs/pipelined`, { method: "PUT", headers: JSON_TYPE, body: "{}" });
+    const body = JSON.stringify({ records: [{ body: "one" }] });
+    const append =
+      "POST /v1/logs/pipelined/records HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+      `Content-Length: ${body.length}\r\n\r\n${body}`;
+    const answers = await sent(url, append + behind);
+    expect([...answers.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, code]) => code)).toEqual(["200"]);
+    expect(answers).toContain('"seq_num":0');
+  });
+
+  test("answers CONNECT with a problem document", async () => {
+    await using running = await RunningCloud.start();
+    const connecting = "CONNECT /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    expect(await exchange(running.url("us-east-1"), connecting)).toMatchObject({ status: 405 });
   });
 
   test("keeps what is stored from other users of the machine", async () => {
