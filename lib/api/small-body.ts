@@ -26,7 +26,7 @@ export async function readSmallBody<S extends Schema>(
   return checkedBody(schema, given);
 }
 
-/** Of a request that takes no body, or an empty object. Throws what `readBody` throws, and `invalid_request`. */
+/** Of a request that takes none, or an empty object. Throws what `readBody` throws, and `invalid_request`. */
 export async function refuseBody(request: Request): Promise<void> {
   const bytes = await readBody(request, SMALL_BODY_BYTES_MAX, "Send no body.");
   const text = new TextDecoder().decode(bytes);
