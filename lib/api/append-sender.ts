@@ -6,6 +6,7 @@
 import { FencelineError } from "../protocol/errors.ts";
 import { appendLimits } from "../protocol/log/records/append-limits.ts";
 import type { Sender } from "../protocol/log/records/record.ts";
+import { beginning } from "./log-name.ts";
 import { pointerTo } from "./pointers.ts";
 
 const KEY_MARK = "key ";
@@ -41,7 +42,7 @@ export function senderOf(producer: Sender | undefined, key: string | undefined):
 
 function checkName(name: string, what: string, pointer: string): void {
   if (name.length <= SENDER_NAME_LENGTH_MAX && NAME_PATTERN.test(name)) return;
-  const shown = JSON.stringify(name.slice(0, 2 * SENDER_NAME_LENGTH_MAX));
+  const shown = JSON.stringify(beginning(name, 2 * SENDER_NAME_LENGTH_MAX));
   throw invalid(
     `${what} has 1 to ${SENDER_NAME_LENGTH_MAX} printable ASCII characters and no spaces, got ${shown}; ` +
       "a UUID will do",

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { limits } from "../protocol/limits.ts";
 import { senderNameNotes } from "./append-sender.ts";
 import { component, noted, type Sent, type Wire } from "./schema.ts";
-import { headerPair, position, seqNum } from "./wire.ts";
+import { headerPair, position, seqNum, wholeNumberInJson } from "./wire.ts";
 
 export const recordInput = component("RecordInput", () =>
   z.strictObject({
@@ -17,7 +17,7 @@ export const recordInput = component("RecordInput", () =>
       }),
     ),
     timestamp: z.optional(
-      noted(z.int().check(z.minimum(0)), {
+      noted(wholeNumberInJson(0), {
         description:
           `Wall time in ms, at most ${limits.timestampAheadMaxMs} ms ahead of the server's clock ` +
           "(400); the time of arrival if absent.",

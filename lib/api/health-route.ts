@@ -7,6 +7,7 @@ import { type ApiApp, answer, route } from "./route.ts";
 import { problems } from "./route-problems.ts";
 import type { ApiOptions } from "./routing.ts";
 import { component, noted } from "./schema.ts";
+import { strictQuery } from "./strict-query.ts";
 
 const seen = () => z.array(z.object({ name: z.string(), status: z.enum(["up", "down"]) }));
 
@@ -31,6 +32,7 @@ const showHealth = route({
   method: "get",
   path: "/v1/health",
   summary: "Whether this region serves, and how many regions may be lost.",
+  request: () => ({ query: strictQuery({}) }),
   problems: problems(),
   answers: {
     200: answer(health, "It serves: status ok, or degraded."),

@@ -6,7 +6,7 @@ import { type ApiApp, answer, jsonBody, route } from "./route.ts";
 import { problems } from "./route-problems.ts";
 import { type ApiOptions, logParams, logRequest } from "./routing.ts";
 import { noted } from "./schema.ts";
-import { readSmallBody, SMALL_BODY_BYTES_MAX } from "./small-body.ts";
+import { readSmallBody, refuseBody, SMALL_BODY_BYTES_MAX } from "./small-body.ts";
 import { strictQuery } from "./strict-query.ts";
 
 const TRIM_POINT = { what: "seq_num", example: '{"seq_num": 5}' };
@@ -28,7 +28,7 @@ const sealLog = route({
   path: "/v1/logs/{log}/seal",
   summary: "Ends the log for ever: nothing can be appended any more, everything can be read.",
   request: logRequest,
-  problems: problems("metadata", "log", "writes"),
+  problems: problems("body", "metadata", "log", "writes"),
   answers: { 200: answer(sealedLog, "The log is sealed.") },
 });
 
@@ -64,6 +64,7 @@ export function addLogEndRoutes(app: ApiApp, options: ApiOptions): void {
   });
   app.serve(sealLog, async (c, { params }) => {
     const { log } = params;
+    await refuseBody(c.req.raw);
     const tail = await options.append.seal(logName(log));
     return c.json({ log, sealed: true as const, tail }, 200);
   });

@@ -79,5 +79,11 @@ function invalidName(given: string, fault: string): FencelineError {
 /** What the caller gave, short enough to repeat. */
 export function shortened(text: string): string {
   const LENGTH_MAX = 80;
-  return text.length <= LENGTH_MAX ? text : `${text.slice(0, LENGTH_MAX)}...`;
+  return text.length <= LENGTH_MAX ? text : `${beginning(text, LENGTH_MAX)}...`;
+}
+
+/** So many UTF-16 units of it, or one less where the last would be half of a character. */
+export function beginning(text: string, lengthMax: number): string {
+  const cut = text.slice(0, lengthMax);
+  return text.length > lengthMax && /[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut;
 }

@@ -6,7 +6,7 @@
 import { type ErrorCode, FencelineError, type SideEffects } from "../protocol/errors.ts";
 import { limits } from "../protocol/limits.ts";
 import { ApiError, type ApiErrorCode, apiErrorStatus } from "./api-error.ts";
-import { shortened } from "./log-name.ts";
+import { beginning, shortened } from "./log-name.ts";
 import { pointerFrom, type RequestPart } from "./pointers.ts";
 import { withWireNames } from "./size-names.ts";
 
@@ -106,7 +106,7 @@ function bounded(problem: Problem): Problem {
   let cut = problem;
   while (new TextEncoder().encode(JSON.stringify(cut)).length > PROBLEM_BYTES_MAX) {
     const { detail, errors } = cut;
-    if (detail.length > 1_000) cut = { ...cut, detail: `${detail.slice(0, detail.length / 2)}...` };
+    if (detail.length > 1_000) cut = { ...cut, detail: `${beginning(detail, detail.length / 2)}...` };
     else if (Array.isArray(errors) && errors.length > 1) cut = { ...cut, errors: errors.slice(0, -1) };
     else return cut;
   }

@@ -1,7 +1,8 @@
 /** A small JSON body of a request that says one thing, checked by its schema. */
 import { ApiError } from "./api-error.ts";
 import { shortened } from "./log-name.ts";
-import { mediaType, readJson } from "./request-body.ts";
+import { pointerTo } from "./pointers.ts";
+import { mediaType, readBody, readJson } from "./request-body.ts";
 import type { Schema, Wire } from "./schema.ts";
 import { faultsOf, invalidRequest } from "./validation.ts";
 
@@ -23,6 +24,15 @@ export async function readSmallBody<S extends Schema>(
   }
   const given = await readJson(request, SMALL_BODY_BYTES_MAX, `Send the ${what} alone.`);
   return checkedBody(schema, given);
+}
+
+/** Of a request that takes none, or an empty object. Throws what `readBody` throws, and `invalid_request`. */
+export async function refuseBody(request: Request): Promise<void> {
+  const bytes = await readBody(request, SMALL_BODY_BYTES_MAX, "Send no body.");
+  const text = new TextDecoder().decode(bytes);
+  if (["", "{}"].includes(text.replaceAll(/\s/g, ""))) return;
+  const detail = `must be empty, or {}, got ${JSON.stringify(shortened(text))}`;
+  throw invalidRequest([{ pointer: pointerTo("body"), detail }]);
 }
 
 /** Throws `invalid_request`. */

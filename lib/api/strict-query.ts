@@ -6,6 +6,7 @@ import * as z from "zod/mini";
 export function strictQuery<S extends core.$ZodLooseShape>(shape: S) {
   const names = Object.keys(shape).join(", ");
   return z.strictObject(shape, {
-    error: (found) => (found.code === "unrecognized_keys" ? `there are ${names}` : undefined),
+    error: (found) =>
+      found.code === "unrecognized_keys" ? `there ${names === "" ? "is none" : `are ${names}`}` : undefined,
   });
 }

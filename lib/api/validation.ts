@@ -4,7 +4,7 @@
  */
 import type { core } from "zod/mini";
 import { FencelineError } from "../protocol/errors.ts";
-import { shortened } from "./log-name.ts";
+import { beginning, shortened } from "./log-name.ts";
 import { type Fault, pointerTo, type RequestPart } from "./pointers.ts";
 
 /** Faults that are listed; those who check may stop there. */
@@ -43,13 +43,19 @@ function faultOf(
   if (found.code === "unrecognized_keys") {
     const strange = found.keys.slice(0, NAMES_MAX).map((key) => JSON.stringify(shortened(key)));
     const more = found.keys.length > NAMES_MAX ? ` and ${found.keys.length - NAMES_MAX} more` : "";
-    const known = found.message.startsWith("there are ") ? `; ${found.message}` : "";
+    const known = /^there (are|is) /.test(found.message) ? `; ${found.message}` : "";
     return { pointer, detail: `does not take ${strange.join(", ")}${more}${known}` };
   }
   const value = valueAt(given, found.path);
+  if (part === "query" && Array.isArray(value)) {
+    return {
+      pointer,
+      detail: `is given ${value.length === 2 ? "twice" : `${value.length} times`}; give it once`,
+    };
+  }
   const rule = isDefaultText(found.message) ? ruleOf(found) : found.message;
   const detail = value === undefined ? `is missing; it ${rule}` : `${rule}, got ${told(value)}`;
-  return { pointer, detail: detail.slice(0, DETAIL_LENGTH_MAX) };
+  return { pointer, detail: beginning(detail, DETAIL_LENGTH_MAX) };
 }
 
 /** The library's own words, which no schema of this surface chose. */

@@ -22,6 +22,12 @@ export const seqNum = once(() =>
   ),
 );
 
+/** A whole number in a JSON body. */
+export function wholeNumberInJson(min: number, max = SEQ_NUM_MAX) {
+  const error = `must be an integer from ${min} to ${max}`;
+  return z.int({ error }).check(z.minimum(min, { error }), z.maximum(max, { error }));
+}
+
 /** A whole number in a query string or a path. */
 export function wholeNumber(min: number, max: number) {
   const text = z.string().check(
@@ -118,7 +124,7 @@ export const tailAnswer = component("Tail", () =>
   }),
 );
 
-const atLeastOne = () => z.int().check(z.minimum(1));
+const atLeastOne = () => wholeNumberInJson(1);
 
 const SIZES_ORDER = "ensemble_size >= write_quorum >= ack_quorum >= min_regions";
 
@@ -155,7 +161,7 @@ type OptionalNumber = z.ZodMiniOptional<z.ZodMiniNumber>;
 
 function numbersGiven(): Record<WireNumber, OptionalNumber> {
   const rows = configNumberRows.map(([, { wire, min, max }]) => {
-    return [wire, z.optional(z.int().check(z.minimum(min), z.maximum(max)))] as const;
+    return [wire, z.optional(wholeNumberInJson(min, max))] as const;
   });
   return Object.fromEntries(rows) as unknown as Record<WireNumber, OptionalNumber>;
 }

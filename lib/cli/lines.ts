@@ -1,5 +1,5 @@
 /** Newline records from files or standard input, as bytes. */
-import { constants, createReadStream, fstatSync } from "node:fs";
+import { constants, createReadStream, fstatSync, statSync, writeSync } from "node:fs";
 import { access, type FileHandle, open, stat } from "node:fs/promises";
 import { UsageError } from "./exit-codes.ts";
 
@@ -23,10 +23,7 @@ export class Sources implements Disposable {
   /** Opens files, and looks whether they can be read. Throws UsageError. */
   static async open(paths: readonly string[], stdin: Chunks): Promise<Sources> {
     const sources = new Sources(paths, stdin);
-    if (paths.includes(STDIN) && stdin === process.stdin && fstatSync(0).isDirectory()) {
-      // Node reads it as an empty file.
-      throw unreadable("standard input", new Error("EISDIR: it is a directory"));
-    }
+    if (paths.includes(STDIN) && stdin === process.stdin) checkStandardInput();
     try {
       for (const path of paths) sources.#waiting.push(path === STDIN ? undefined : await opened(path));
       return sources;
@@ -47,6 +44,29 @@ export class Sources implements Disposable {
 
   [Symbol.dispose](): void {
     for (const handle of this.#waiting.splice(0)) handle?.close().catch(() => {});
+  }
+}
+
+/** Of what Node reads as an empty file. Throws UsageError. */
+function checkStandardInput(): void {
+  if (fstatSync(0).isDirectory()) throw unreadable("standard input", new Error("EISDIR: it is a directory"));
+  if (!mayBeClosed()) return;
+  const why = "EBADF: it is closed, or /dev/null open for writing, so there was no input";
+  throw unreadable("standard input", new Error(why));
+}
+
+/**
+ * Node opens /dev/null, for reading and writing, in place of what it finds closed, and so do some programs
+ * for what they start without input. A shell's `</dev/null` is for reading alone: that is an empty input.
+ */
+function mayBeClosed(): boolean {
+  const nothing = statSync("/dev/null", { throwIfNoEntry: false });
+  const input = fstatSync(0);
+  if (!input.isCharacterDevice() || input.rdev !== nothing?.rdev) return false;
+  try {
+    return writeSync(0, Buffer.alloc(0)) === 0;
+  } catch {
+    return false;
   }
 }
 

@@ -6,8 +6,6 @@ import { NoCloudError } from "../local/local-error.ts";
 import { DATA_DEFAULT, ENDPOINT_DEFAULT } from "./options.ts";
 import { fencelineLine, quoted } from "./shell-words.ts";
 
-const ANOTHER_DEFAULT = "http://127.0.0.1:4702";
-
 /** Undefined if the error has nothing silent at its root. Names come from the cloud of `dataDir`. */
 export async function remedyOf(error: unknown, dataDir = resolve(DATA_DEFAULT)): Promise<string | undefined> {
   if (error instanceof NoCloudError) {
@@ -20,11 +18,12 @@ export async function remedyOf(error: unknown, dataDir = resolve(DATA_DEFAULT)):
   if (isDeployed(endpoint)) return `${asked}: no answer; name another region of the deployment with --region`;
   const regions = await regionsOf(dataDir);
   const name = regions.find(({ url }) => url === endpoint)?.name;
-  const other = name === undefined ? undefined : regions.find(({ url }) => url !== endpoint)?.url;
-  const generic = endpoint === ENDPOINT_DEFAULT ? ANOTHER_DEFAULT : "<url>";
+  // The default was given by nobody: where this folder's cloud listens is meant.
+  const isOfCloud = name !== undefined || endpoint === ENDPOINT_DEFAULT;
+  const other = isOfCloud ? regions.find(({ url }) => url !== endpoint)?.url : undefined;
   return (
     `${name === undefined ? endpoint : `${name} (${endpoint})`} does not answer. Is it running? npm start; ` +
-    `or name another region with --endpoint ${other === undefined ? generic : quoted(other)}`
+    `or name another region with --endpoint ${other === undefined ? "<url>" : quoted(other)}`
   );
 }
 

@@ -78,11 +78,41 @@ export function sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", done);
+      forget();
       resolve();
     };
     const timer = setTimeout(done, delayMs);
-    signal?.addEventListener("abort", done);
+    const forget = signal === undefined ? () => {} : onAbort(signal, done);
     if (signal?.aborted) done();
   });
+}
+
+interface Sleepers {
+  readonly wake: Set<() => void>;
+  readonly listener: () => void;
+}
+
+/** One listener for each signal: Node warns of a leak where many sleepers add one each. */
+const sleepersOf = new WeakMap<AbortSignal, Sleepers>();
+
+/** Calls `wake` at the abort, unless what it returns was called before. */
+function onAbort(signal: AbortSignal, wake: () => void): () => void {
+  let sleepers = sleepersOf.get(signal);
+  if (sleepers === undefined) {
+    const all = new Set<() => void>();
+    const listener = () => {
+      for (const one of all) one();
+    };
+    sleepers = { wake: all, listener };
+    sleepersOf.set(signal, sleepers);
+    signal.addEventListener("abort", sleepers.listener);
+  }
+  const { wake: all, listener } = sleepers;
+  all.add(wake);
+  return () => {
+    all.delete(wake);
+    if (all.size > 0 || sleepersOf.get(signal)?.listener !== listener) return;
+    signal.removeEventListener("abort", listener);
+    sleepersOf.delete(signal);
+  };
 }

@@ -110,6 +110,9 @@ async function makeFolder(path: string): Promise<void> {
     await mkdir(path, OWN);
   } catch (error) {
     if (isFolder(path)) return;
+    if (existsSync(path)) {
+      throw new LocalError(`no cloud can run on ${path}: it is a file, and --data names a folder.`);
+    }
     if (!isMissing(error) || isFolder(dirname(path))) throw error;
     await makeFolder(dirname(path));
     await mkdir(path, OWN);

@@ -2,7 +2,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readIfThere, writeCrashSafe } from "./crash-safe-file.ts";
-import { NoCloudError } from "./local-error.ts";
+import { LocalError, NoCloudError } from "./local-error.ts";
 
 export interface ControlAddress {
   readonly pid: number;
@@ -21,13 +21,22 @@ export async function writeControlFile(dataDir: string, control: ControlAddress)
 
 /** Throws NoCloudError if no cloud has run on this directory, or the last one was stopped. */
 export async function readControlFile(dataDir: string): Promise<ControlAddress> {
-  const text = await readIfThere(controlPath(dataDir));
+  const text = await readIfThere(controlPath(dataDir)).catch((error: unknown) => {
+    if (!isUnderFile(error)) throw error;
+    throw new LocalError(
+      `no cloud runs on ${dataDir}: it is a file, or under one, and --data names a folder`,
+    );
+  });
   if (text !== undefined) return JSON.parse(text) as ControlAddress;
   throw new NoCloudError(dataDir, `no cloud runs on ${dataDir}: it has no control.json`);
 }
 
 export async function removeControlFile(dataDir: string): Promise<void> {
   await rm(controlPath(dataDir), { force: true });
+}
+
+function isUnderFile(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOTDIR";
 }
 
 function controlPath(dataDir: string): string {

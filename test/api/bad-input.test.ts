@@ -30,7 +30,7 @@ describe("an append is refused, and nothing is appended:", () => {
       { records: [{ body: "x", headers: [["a"]], timestamp: 1.5 }] },
       400,
       "invalid_request",
-      /headers\/0 must have at least 2 elements, got .*timestamp must be an integer, got 1.5/,
+      /headers\/0 must have at least 2 elements, got .*timestamp must be an integer from 0 to 9007199254740991, got 1.5/,
     ],
     ["an empty batch", { records: [] }, 400, "invalid_request", /at least one record, got none/],
     [
@@ -155,6 +155,87 @@ describe("an append is refused, and nothing is appended:", () => {
     );
     expect(problem).toMatchObject({ status: 404, code: "log_not_found", log: "nowhere" });
   });
+});
+
+test("a parameter that is given more than once is called that", async () => {
+  const { send } = await withLog();
+  for (const [query, times] of [
+    ["limit=1&limit=2", "twice"],
+    ["limit=1&limit=1&limit=1", "3 times"],
+  ] as const) {
+    const { detail, status } = await problemIn(await send("GET", `/v1/logs?${query}`));
+    expect(status).toBe(400);
+    expect(detail).toMatch(new RegExp(`^/query/limit is given ${times}; give it once\\. `));
+  }
+});
+
+test.each([
+  ["POST", "/records", '{"records":[{"body":"a","timestamp":1e999}]}', "timestamp", "0 to 9007199254740991"],
+  ["POST", "/records", '{"records":[{"body":"a","timestamp":"1"}]}', "timestamp", "0 to 9007199254740991"],
+  [
+    "POST",
+    "/records",
+    '{"records":[{"body":"a"}],"match_seq_num":1e999}',
+    "match_seq_num",
+    "0 to 9007199254740991",
+  ],
+  ["POST", "/trim", '{"seq_num":"1"}', "seq_num", "0 to 9007199254740991"],
+  ["PUT", "", '{"segment_bytes_max":"1"}', "segment_bytes_max", "\\d+ to \\d+"],
+  ["PUT", "", '{"segment_bytes_max":1e999}', "segment_bytes_max", "\\d+ to \\d+"],
+  ["PUT", "", '{"segment_bytes_max":0}', "segment_bytes_max", "\\d+ to \\d+"],
+] as const)("%s %s %s names the range", async (method, path, body, member, range) => {
+  const { sendJson } = await withLog();
+  const { status, detail } = await problemIn(await sendJson(method, `/v1/logs/orders${path}`, body));
+  expect(status).toBe(400);
+  expect(detail).toMatch(new RegExp(`${member} must be an integer from ${range}.*, got`));
+});
+
+test("what is repeated of a request never ends in half of a character", async () => {
+  const { send, sendJson } = await withLog();
+  for (let before = 70; before < 82; before++) {
+    const name = `${"x".repeat(before)}${"\u{1f600}".repeat(200)}`;
+    const query = encodeURIComponent(name);
+    for (const answer of [
+      await send("GET", `/v1/logs?limit=${query}`),
+      await send("GET", `/v1/logs?${query}=1&${query}2=1&${query}3=1&${query}4=1`),
+      await sendJson("POST", "/v1/logs/orders/records", { records: [], [name]: 1 }),
+      await sendJson("POST", "/v1/logs/orders/records", {
+        records: [],
+        producer: { id: name, epoch: 0, seq: 0 },
+      }),
+    ]) {
+      const text = await answer.text();
+      expect([answer.status, text.isWellFormed()]).toEqual([400, true]);
+      expect(text).not.toMatch(/\\ud[89a-f]/);
+    }
+  }
+});
+
+test("a log is not sealed by a request with a body that asks for something", async () => {
+  const { send, sendJson, undeclared } = await withLog();
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  for (const body of ['{"seq_num":5}', "[]", "null", "{", "x"]) {
+    const problem = await problemIn(await sendJson("POST", "/v1/logs/orders/seal", body));
+    expect(problem).toMatchObject({ status: 400, code: "invalid_request", side_effects: "none" });
+    expect(problem.detail).toContain(`/body must be empty, or {}, got ${JSON.stringify(body)}`);
+  }
+  expect((await send("POST", "/v1/logs/orders/seal", { body: "x".repeat(2_000) })).status).toBe(413);
+  expect((await sendJson("POST", "/v1/logs/orders/records", { records: records(1) })).status).toBe(200);
+  for (const body of ["", "{}", " { }\n"]) {
+    expect((await send("POST", "/v1/logs/orders/seal", { body, headers })).status).toBe(200);
+  }
+  expect((await send("POST", "/v1/logs/orders/seal")).status).toBe(200);
+  expect(undeclared).toEqual([]);
+});
+
+test("health takes no parameters", async () => {
+  const { send } = await withLog();
+  const { status, detail } = await problemIn(await send("GET", "/v1/health?x=1"));
+  expect([status, detail]).toEqual([
+    400,
+    expect.stringMatching(/^\/query does not take "x"; there is none\./),
+  ]);
+  expect((await send("GET", "/v1/health")).status).toBe(200);
 });
 
 describe("10 MB of body", () => {

@@ -1,11 +1,20 @@
 /** What a region works on at a time: the rest is refused or waits its turn, and health waits for none of it. */
+import { setMaxListeners } from "node:events";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { RegionWork, workLimits } from "../../lib/api/region-work.ts";
 import { bodyPace } from "../../lib/api/request-body.ts";
 import { apiUnderTest, problemIn } from "./api-under-test.ts";
 
 const { readsMax, readsWaitingMax, writesMax, smallBodyBytes, largeBodyBytesMax } = workLimits;
-const forEver = new AbortController().signal;
+
+/** Shared by many reads here, whereas each request has a signal of its own. */
+function manyCallers(): AbortController {
+  const callers = new AbortController();
+  setMaxListeners(0, callers.signal);
+  return callers;
+}
+
+const forEver = manyCallers().signal;
 
 /** So many times the same, and how to let all of them end. */
 function held<T>(count: number, begin: (work: () => Promise<void>) => Promise<T>) {
@@ -49,7 +58,7 @@ describe("reads", () => {
   test("one whose caller left while it waited is not begun, and its place is free", async () => {
     const work = new RegionWork();
     const atWork = held(readsMax, (read) => work.read(forEver, read));
-    const callers = new AbortController();
+    const callers = manyCallers();
     const waiting = held(readsWaitingMax, (read) => work.read(callers.signal, read));
     await expect(work.read(forEver, async () => 1)).rejects.toThrow(/reads/);
     callers.abort();

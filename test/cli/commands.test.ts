@@ -285,6 +285,9 @@ describe("an append that is interrupted", () => {
       /^us-east-1 \(http:\/\/127.0.0.1:1\) does not answer.*with --endpoint http:\/\/127.0.0.1:2$/,
     );
     expect(await remedyOf(new Error("else"), scratch.path)).toBeUndefined();
+    const byDefault = new NoAnswerError("silent", "none", undefined, "http://127.0.0.1:4701");
+    expect(await remedyOf(byDefault, scratch.path)).toMatch(/--endpoint http:\/\/127.0.0.1:1$/);
+    expect(await remedyOf(byDefault, join(scratch.path, "no-cloud"))).toMatch(/--endpoint <url>$/);
   });
 });
 

@@ -176,6 +176,15 @@ describe("append looks at its input first", () => {
     expect([status, stderr]).toEqual([2, expect.stringContaining("standard input cannot be read: EISDIR")]);
   }, 60_000);
 
+  test("nor is one that is closed; one that is empty is", () => {
+    const nowhere = "--endpoint http://127.0.0.1:1";
+    const closed = shell(`fenceline append x ${nowhere} <&-`);
+    expect([closed.status, closed.stderr]).toEqual([2, expect.stringContaining("there was no input")]);
+    const empty = shell(`fenceline append x ${nowhere} < /dev/null`);
+    expect(empty.stderr).not.toContain("standard input");
+    expect(empty.stderr).toContain("http://127.0.0.1:1");
+  }, 60_000);
+
   async function inputs() {
     const scratch = await ScratchDirectory.make();
     const good = join(scratch.path, "good");

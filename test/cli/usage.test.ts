@@ -121,6 +121,24 @@ describe("an endpoint", () => {
     expect(() => new LogClient({ endpoint: url })).toThrow(/^the endpoint (?!.*secret-word)/);
   });
 
+  test.each([
+    ["x", '"x" is no URL'],
+    ["", '"" is no URL'],
+    ["http://", '"http://" is no URL'],
+    ["ftp://127.0.0.1/logs", '"ftp://127.0.0.1/logs" has the scheme ftp'],
+    ["localhost:4701", '"localhost:4701" has the scheme localhost'],
+    ["http://127.0.0.1:99999", '"http://127.0.0.1:99999" has a port over 65535'],
+    [
+      "http://me:secret-word@127.0.0.1:99999/a?key=secret-word",
+      '"...@127.0.0.1:99999/a..." has a port over 65535',
+    ],
+    ["ftp://me:secret@word@127.0.0.1", '"...@127.0.0.1" has the scheme ftp'],
+  ])("%j is repeated with what is wrong with it", async (url, what) => {
+    const { code, err } = await run(["logs", "--endpoint", url]);
+    expect([code, err]).toEqual([2, expect.stringContaining(`such as http://127.0.0.1:4701; ${what}`)]);
+    expect(err).not.toContain("secret");
+  });
+
   test("is asked without the slashes and the capitals that mean nothing", async () => {
     await using endpoint = await FaultyEndpoint.open();
     const shouted = `${endpoint.url.replace("http", "HTTP")}//`;

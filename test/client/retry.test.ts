@@ -1,7 +1,8 @@
 /** How long a call is repeated: as long as its caller is patient, and not after a sleep of the host. */
-import { expect, test, vi } from "vitest";
+import { getEventListeners } from "node:events";
+import { describe, expect, test, vi } from "vitest";
 import { NoAnswerError } from "../../lib/client/client-errors.ts";
-import { Retries } from "../../lib/client/retry.ts";
+import { Retries, sleep } from "../../lib/client/retry.ts";
 
 const HOUR_MS = 3_600_000;
 const lost = new NoAnswerError("no answer", "possible", undefined, "http://here");
@@ -25,3 +26,30 @@ test.each([
     expect(await retries.next(lost)).toBe(false);
   },
 );
+
+describe("many that sleep on one signal", () => {
+  const SLEEPERS = 50;
+
+  test("add one listener, which goes with the last of them, and Node warns of no leak", async () => {
+    const warned = vi.spyOn(process, "emitWarning");
+    const { signal } = new AbortController();
+    const sleepers = Array.from({ length: SLEEPERS }, (_, index) => sleep(1 + index, signal));
+    expect(getEventListeners(signal, "abort")).toHaveLength(1);
+    await sleepers[0];
+    expect(getEventListeners(signal, "abort")).toHaveLength(1);
+    await Promise.all(sleepers);
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+    await sleep(1, signal);
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+    expect(warned).not.toHaveBeenCalled();
+  });
+
+  test("all wake when it is aborted, and those that come later do not sleep", async () => {
+    const stop = new AbortController();
+    const sleepers = Array.from({ length: SLEEPERS }, () => sleep(HOUR_MS, stop.signal));
+    stop.abort();
+    await Promise.all(sleepers);
+    await sleep(HOUR_MS, stop.signal);
+    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+  });
+});

@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/p
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseRegions } from "../../lib/local/cloud-file.ts";
+import { readControlFile } from "../../lib/local/control-file.ts";
 import { EmbeddedCloud } from "../../lib/local/embedded-cloud.ts";
 import { LocalError } from "../../lib/local/local-error.ts";
 import { batchOf, RunningCloud } from "./running-cloud.ts";
@@ -165,10 +166,17 @@ describe("the data directory", () => {
   test("that cannot be made is told", async () => {
     await using running = await RunningCloud.start();
     const file = join(running.dataDir, "cloud.json");
-    for (const dataDir of [file, join(file, "a", "b")]) {
-      const refused = EmbeddedCloud.open({ dataDir, port: 0, write: () => {} });
-      await expect(refused).rejects.toThrow(/no cloud can run on .*cloud.json.*(EEXIST|ENOTDIR).*--data/);
+    const text = await readFile(file, "utf8");
+    for (const [dataDir, why] of [
+      [file, /no cloud can run on .*cloud.json: it is a file, and --data names a folder/],
+      [join(file, "a", "b"), /no cloud can run on .*cloud.json.*ENOTDIR.*--data/],
+    ] as const) {
+      await expect(EmbeddedCloud.open({ dataDir, port: 0, write: () => {} })).rejects.toThrow(why);
+      const notThere = readControlFile(dataDir);
+      await expect(notThere).rejects.toThrow(LocalError);
+      await expect(notThere).rejects.toThrow(/it is a file, or under one, and --data names a folder/);
     }
+    expect(await readFile(file, "utf8")).toBe(text);
   });
 
   test.runIf(process.platform === "linux")("where nothing can be made is told, and ends", async () => {
