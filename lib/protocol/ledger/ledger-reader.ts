@@ -16,12 +16,11 @@ import { Age } from "../deadline.ts";
 import { type BookieVerdict, type FencelineError, insufficientRegions, notReady } from "../errors.ts";
 import { type EntryId, type LedgerId, NO_ENTRY, nextEntry, previousEntry } from "../ids.ts";
 import { isSameVersion, ledgerKey } from "../items.ts";
-import { fragmentAt, type LedgerMetadata, type OpenLedger } from "../ledger-metadata.ts";
+import type { LedgerMetadata, OpenLedger } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
 import type { SealedEntry, Versioned } from "../ports.ts";
 import { GatheredReads } from "../reads/gathered-reads.ts";
 import type { ReadCounters } from "../reads/read-counters.ts";
-import { writeSet } from "../replication.ts";
 import { ofKind } from "../update-item.ts";
 import { isFresh, type LedgerPorts } from "./ledger-ports.ts";
 import { highestConfirmed, nearestConfirmed, readAnyCopy, readTailSlot } from "./read-slots.ts";
@@ -123,8 +122,7 @@ export class LedgerReader {
 
   /** Any genuine copy of an entry that is certainly part of the ledger. */
   async #readConfirmed(known: Known, { entry, cost }: Asked): Promise<Step> {
-    const set = writeSet(entry, fragmentAt(known.item, entry), known.item.replication);
-    const copy = await readAnyCopy(this.ports, known.item, entry, set, { hedges: this.#hedges, cost });
+    const copy = await readAnyCopy(this.ports, known.item, entry, { hedges: this.#hedges, cost });
     if (copy.kind === "entry") return copy;
     // The copies may have moved since this metadata was read (H75).
     return await this.#undecided(known, `no copy of entry ${entry} could be read`, copy.verdicts);

@@ -9,7 +9,7 @@
  */
 
 import { isGenuine, sameContent } from "../entry.ts";
-import { type BookieVerdict, verdictOf } from "../errors.ts";
+import { type BookieVerdict, insufficientRegions, type SideEffects, verdictOf } from "../errors.ts";
 import { type EntryId, type LedgerId, NO_ENTRY } from "../ids.ts";
 import { fragmentAt, type LedgerMetadata, lastFragment } from "../ledger-metadata.ts";
 import { limits } from "../limits.ts";
@@ -234,15 +234,15 @@ interface ReadBatch {
   readonly cost?: ReadCounters | undefined;
 }
 
+/** Asks the entry's write set by this metadata. */
 export async function readAnyCopy(
   ports: LedgerPorts,
   ledger: LedgerMetadata,
   entry: EntryId,
-  writeSet: readonly BookieAddress[],
   { hedges, cost }: ReadBatch = {},
 ): Promise<AnyCopy> {
   const read = await speculativeRead<ReadAnswer, SlotEntry>(ports.reads, {
-    writeSet,
+    writeSet: writeSet(entry, fragmentAt(ledger, entry), ledger.replication),
     cost,
     call: (bookie, signal, lane) =>
       lane === "hedge" && hedges !== undefined
@@ -254,6 +254,22 @@ export async function readAnyCopy(
     },
   });
   return read.kind === "answer" ? { kind: "entry", entry: read.value.entry } : read;
+}
+
+/**
+ * The same of an entry that the ledger certainly holds. Throws `insufficient_regions` if no copy can be read:
+ * `unread` says so for people, `sideEffects` what the caller has done before.
+ */
+export async function readEntry(
+  ports: LedgerPorts,
+  ledger: LedgerMetadata,
+  entry: EntryId,
+  unread: string,
+  sideEffects: SideEffects = "none",
+): Promise<SealedEntry> {
+  const copy = await readAnyCopy(ports, ledger, entry);
+  if (copy.kind === "entry") return copy.entry;
+  throw insufficientRegions(unread, copy.verdicts, sideEffects);
 }
 
 /** One read of one slot, bounded in time, as the read policy sends it. */

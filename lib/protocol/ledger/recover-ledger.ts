@@ -56,7 +56,7 @@ import {
 } from "../replication.ts";
 import { changeItem, readItem } from "../update-item.ts";
 import { CALL_MS_MAX, callBookie, type LedgerPorts } from "./ledger-ports.ts";
-import { confirmedBy, judgeSlot, readAnyCopy } from "./read-slots.ts";
+import { confirmedBy, judgeSlot, readEntry } from "./read-slots.ts";
 import { WriteBack } from "./write-back.ts";
 
 /**
@@ -270,11 +270,8 @@ async function lengthThrough(
   const { lastEntry, last } = tail;
   if (lastEntry < 0) return 0;
   if (last !== undefined) return last.header.length;
-  const set = writeSet(lastEntry, fragmentAt(ledger, lastEntry), ledger.replication);
-  const copy = await readAnyCopy(ports, ledger, lastEntry, set);
-  if (copy.kind === "entry") return copy.entry.header.length;
-  const what = `ledger ${ledger.ledgerId}: its last entry ${lastEntry} cannot be read`;
-  throw insufficientRegions(what, copy.verdicts, "possible");
+  const unread = `ledger ${ledger.ledgerId}: its last entry ${lastEntry} cannot be read`;
+  return (await readEntry(ports, ledger, lastEntry, unread, "possible")).header.length;
 }
 
 // ---------- What became of entries that were sent and not acknowledged

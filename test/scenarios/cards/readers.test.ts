@@ -2,9 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { entryId } from "../../../lib/protocol/ids.ts";
 import { readAnyCopy } from "../../../lib/protocol/ledger/read-slots.ts";
-import { fragmentAt } from "../../../lib/protocol/ledger-metadata.ts";
 import { limits } from "../../../lib/protocol/limits.ts";
-import { writeSet } from "../../../lib/protocol/replication.ts";
 import { textOf, World } from "../world.ts";
 import { changeLedger, damaged, fragment, isSettled, slots, store, stored } from "./meddling.ts";
 
@@ -105,8 +103,7 @@ describe("H78: damaged and late answers to a read", () => {
     await prepare(w);
     const ledger = await w.ledger();
     const entry = entryId(0);
-    const set = writeSet(entry, fragmentAt(ledger, entry), ledger.replication);
-    return { w, read: readAnyCopy(w.ports("T"), ledger, entry, set) };
+    return { w, read: readAnyCopy(w.ports("T"), ledger, entry) };
   }
 
   test("H78 (rules 5, 13): two damaged copies are passed over, the third answers", async () => {

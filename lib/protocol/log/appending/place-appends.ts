@@ -22,8 +22,9 @@ import type { FencelineError } from "../../errors.ts";
 import { type EntryId, nextEntry, type SegmentNumber, type SeqNum } from "../../ids.ts";
 import { producerRefusal } from "../producers/producer-errors.ts";
 import { encodeProducers } from "../producers/producer-snapshot.ts";
-import { batchPositions, type KnownBatch, type ProducerTable } from "../producers/producer-table.ts";
+import type { KnownBatch, ProducerTable } from "../producers/producer-table.ts";
 import { appendLimits } from "../records/append-limits.ts";
+import { batchPlaces } from "../records/batch-places.ts";
 import type { RecordPosition, StoredRecord } from "../records/record.ts";
 import {
   type EntryBatch,
@@ -118,7 +119,7 @@ export class AppendSequencer {
     const timestampMs = stored[0]?.timestampMs ?? lastTimestampMs;
     const start = { seqNum, dlsn: { segment: this.segment, entry, slot }, timestampMs };
     const last = stored.at(-1)?.timestampMs ?? lastTimestampMs;
-    const places = count === 0 ? { start, last: start } : batchPositions(start, count, last);
+    const places = batchPlaces(start, count, last);
     group.batches.push({ append, ...places });
     this.#next = { ...this.#next, seqNum: (seqNum + count) as SeqNum, lastTimestampMs: last }; // SQ1
     const mark = this.#mark(append.batch);

@@ -4,7 +4,6 @@
  * two processes that close the same segment compute the same key for the next one.
  */
 import { assert } from "../../assert.ts";
-import { insufficientRegions } from "../../errors.ts";
 import {
   type EntryId,
   type LedgerId,
@@ -15,9 +14,8 @@ import {
 } from "../../ids.ts";
 import { ledgerKey, type SegmentCompletion, segmentKey } from "../../items.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
-import { readAnyCopy } from "../../ledger/read-slots.ts";
-import { type ClosedLedger, fragmentAt } from "../../ledger-metadata.ts";
-import { writeSet } from "../../replication.ts";
+import { readEntry } from "../../ledger/read-slots.ts";
+import type { ClosedLedger } from "../../ledger-metadata.ts";
 import { changeItem, readItem, type UpdatePorts } from "../../update-item.ts";
 import type { ProducerSource } from "../producers/producer-snapshot.ts";
 import { decodeRecordSetHead, nextSeqNumOf } from "../records/record-set.ts";
@@ -41,15 +39,11 @@ export async function segmentEnd(
   first: SeqNum,
   ledger: ClosedLedger,
 ): Promise<SegmentEnd> {
-  const { lastEntry, ledgerId, replication } = ledger;
+  const { lastEntry, ledgerId } = ledger;
   if (lastEntry === NO_ENTRY) return { end: first, lastTimestampMs: undefined };
-  const set = writeSet(lastEntry, fragmentAt(ledger, lastEntry), replication);
-  const copy = await readAnyCopy(ports, ledger, lastEntry, set);
-  if (copy.kind === "none") {
-    const what = `ledger ${ledgerId}: its last entry ${lastEntry}, which tells its end, cannot be read`;
-    throw insufficientRegions(what, copy.verdicts, "none");
-  }
-  const head = decodeRecordSetHead(copy.entry.payload, `entry ${lastEntry} of ledger ${ledgerId}`);
+  const unread = `ledger ${ledgerId}: its last entry ${lastEntry}, which tells its end, cannot be read`;
+  const { payload } = await readEntry(ports, ledger, lastEntry, unread);
+  const head = decodeRecordSetHead(payload, `entry ${lastEntry} of ledger ${ledgerId}`);
   const end = nextSeqNumOf(head);
   assert(end >= first, `rule 22: the segment that starts at ${first} ends at ${end}`);
   return { end, lastTimestampMs: head.lastTimestampMs, producersAt: head.producersAt };

@@ -7,27 +7,24 @@
  * DO2 The last `answerWindow` entries are read, whatever they hold: no ticket without an answer is before
  *     them (37c, U03, U04). Only entries of that very tenure count.
  * DO3 Every answer is put, its reply received, before the ledger leaves the list (U21).
+ * DO4 A ledger that is DELETED or gone stays on the list for the keeping time: what it held is unknown (U07).
  * DO5 The present tenure's ledger is left to it, expired or not: it may be serving.
  * DO6 What is dropped by age was kept by its tenure a keeping time ago: any post to that tenure is older than
  *     the age at which an absent answer proves something (39 iii, 41).
- * DO4 A ledger that is DELETED or gone stays on the list for the keeping time: what it held is unknown (U07).
  */
-import { insufficientRegions } from "../../errors.ts";
-import { type EntryId, entryId, type Region, type SeqNum } from "../../ids.ts";
+import { type EntryId, entryId } from "../../ids.ts";
 import type { OwedLedger } from "../../lease.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
-import { readAnyCopy } from "../../ledger/read-slots.ts";
+import { readEntry } from "../../ledger/read-slots.ts";
 import { recoverLedger } from "../../ledger/recover-ledger.ts";
-import { type ClosedLedger, fragmentAt } from "../../ledger-metadata.ts";
-import { writeSet } from "../../replication.ts";
+import type { ClosedLedger } from "../../ledger-metadata.ts";
 import { inboxLimits } from "../inbox-limits.ts";
 import type { AnsweredTicket, InboxStore } from "../inbox-store.ts";
 import { dropOwed, readLease } from "../lease/lease-steps.ts";
 import type { RegionLeases } from "../log-ports.ts";
 import type { LogRef } from "../log-ref.ts";
-import { batchPositions } from "../producers/producer-table.ts";
-import type { RecordPosition } from "../records/record.ts";
-import { decodeRecordSet, nextSeqNumOf, type RecordSet } from "../records/record-set.ts";
+import { placedBatches } from "../records/batch-places.ts";
+import { decodeRecordSet, nextSeqNumOf } from "../records/record-set.ts";
 import { putAnswers } from "./answer-tickets.ts";
 
 export interface DecidePorts extends LedgerPorts {
@@ -72,49 +69,27 @@ export async function keepOwed(ports: DecidePorts, log: LogRef): Promise<void> {
   }
 }
 
+/** "recorded at" for each ticket that the entry lists, if it is the tenure's. */
 async function ticketsIn(
   ports: LedgerPorts,
   ledger: ClosedLedger,
   { tenure }: OwedLedger,
   entry: EntryId,
 ): Promise<readonly AnsweredTicket[]> {
-  const { ledgerId, replication, origin } = ledger;
-  const set = writeSet(entry, fragmentAt(ledger, entry), replication);
-  const copy = await readAnyCopy(ports, ledger, entry, set);
-  const name = `entry ${entry} of ledger ${ledgerId}`;
-  if (copy.kind === "none") {
-    throw insufficientRegions(
-      `${name}, which may hold posted appends, cannot be read`,
-      copy.verdicts,
-      "none",
-    );
-  }
-  if (copy.entry.header.tenure !== tenure) return [];
-  const ownerRegion = origin?.ownerRegion ?? ports.region;
-  return answersFrom(decodeRecordSet(copy.entry.payload, name), entry, { tenure, ownerRegion });
-}
-
-/** "recorded at" for each ticket that the entry lists. */
-function answersFrom(
-  set: RecordSet,
-  entry: EntryId,
-  { tenure, ownerRegion }: { readonly tenure: OwedLedger["tenure"]; readonly ownerRegion: Region },
-): readonly AnsweredTicket[] {
-  const answers: AnsweredTicket[] = [];
-  const tail = nextSeqNumOf(set);
-  let slot = 0;
-  for (const { count, ticket } of set.batches) {
-    if (ticket !== undefined) {
-      const { segment, ...named } = ticket;
-      const timestampMs = set.records[slot]?.timestampMs ?? set.firstTimestampMs;
-      const dlsn = { segment, entry, slot };
-      const start: RecordPosition = { seqNum: (set.firstSeqNum + slot) as SeqNum, dlsn, timestampMs };
-      const lastMs = set.records[slot + count - 1]?.timestampMs ?? timestampMs;
-      const places = count === 0 ? { start, last: start } : batchPositions(start, count, lastMs);
-      const ack = { ...places, tail, duplicate: false, epoch: segment, ownerRegion };
-      answers.push({ ticket: { ...named, tenure }, answer: { kind: "recorded", ack } });
-    }
-    slot += count;
-  }
-  return answers;
+  const name = `entry ${entry} of ledger ${ledger.ledgerId}`;
+  const unread = `${name}, which may hold posted appends, cannot be read`;
+  const { header, payload } = await readEntry(ports, ledger, entry, unread);
+  if (header.tenure !== tenure) return [];
+  const set = decodeRecordSet(payload, name);
+  // All tickets of an entry name its segment.
+  const segment = set.batches.find(({ ticket }) => ticket !== undefined)?.ticket?.segment;
+  if (segment === undefined) return [];
+  const ownerRegion = ledger.origin?.ownerRegion ?? ports.region;
+  const now = { tail: nextSeqNumOf(set), duplicate: false, epoch: segment, ownerRegion };
+  return placedBatches(set, { segment, entry }).flatMap(({ batch: { ticket }, ...places }) => {
+    if (ticket === undefined) return [];
+    const { birth, id, revision } = ticket;
+    const answer = { kind: "recorded", ack: { ...places, ...now } } as const;
+    return [{ ticket: { birth, tenure, id, revision }, answer }];
+  });
 }

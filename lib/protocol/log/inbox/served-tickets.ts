@@ -141,11 +141,6 @@ export class ServedTickets {
     this.changed.wake();
   }
 
-  /** Answers are still being put, or will be put again. */
-  get isPutting(): boolean {
-    return this.#isPutting;
-  }
-
   /**
    * How far the floor may be raised by a lease write that is sent now, over an item of that revision (38).
    * From here on none up to it is taken, whatever becomes of the write.

@@ -17,16 +17,16 @@
  * RPR3 The table is changed only when everything is read.
  */
 import { present } from "../../assert.ts";
-import { FencelineError, insufficientRegions } from "../../errors.ts";
+import { FencelineError } from "../../errors.ts";
 import { type EntryId, entryId, type SegmentNumber, type SeqNum } from "../../ids.ts";
 import type { LedgerPorts } from "../../ledger/ledger-ports.ts";
-import { readAnyCopy } from "../../ledger/read-slots.ts";
-import { fragmentAt, type LedgerMetadata } from "../../ledger-metadata.ts";
+import { readEntry } from "../../ledger/read-slots.ts";
+import type { LedgerMetadata } from "../../ledger-metadata.ts";
 import { limits } from "../../limits.ts";
-import { writeSet } from "../../replication.ts";
+import { batchPlaces, placedBatches } from "../records/batch-places.ts";
 import { Corruption, FieldReader, FieldWriter } from "../records/byte-fields.ts";
 import { type BatchSender, decodeRecordSet } from "../records/record-set.ts";
-import { batchPositions, type KnownBatch, type KnownProducer, ProducerTable } from "./producer-table.ts";
+import { type KnownBatch, type KnownProducer, ProducerTable } from "./producer-table.ts";
 
 const VERSION = 1;
 
@@ -89,7 +89,7 @@ function readBatch(reader: FieldReader): KnownBatch {
   const slot = reader.u16();
   const seqNum = reader.u64() as SeqNum;
   const start = { seqNum, dlsn: { segment, entry, slot }, timestampMs: reader.u64() };
-  return { seq, count, content, ...batchPositions(start, count, reader.u64()) };
+  return { seq, count, content, ...batchPlaces(start, count, reader.u64()) };
 }
 
 /** Where a log's producers are written down. */
@@ -134,27 +134,16 @@ interface EntryMarks {
 
 async function readMarks(ports: LedgerPorts, where: ProducerSource, entry: EntryId): Promise<EntryMarks> {
   const { ledger, segment, from } = where;
-  const { ledgerId, replication } = ledger;
-  const set = writeSet(entry, fragmentAt(ledger, entry), replication);
-  const copy = await readAnyCopy(ports, ledger, entry, set);
-  const name = `entry ${entry} of ledger ${ledgerId}`;
-  if (copy.kind === "none") {
-    throw insufficientRegions(`${name}, which tells of producers, cannot be read`, copy.verdicts, "none");
-  }
-  const { firstSeqNum, batches, records, snapshot } = decodeRecordSet(copy.entry.payload, name);
-  const marks: { sender: BatchSender; batch: KnownBatch }[] = [];
-  let slot = 0;
-  for (const { count, sender } of batches) {
-    const timestampOf = (index: number) => present(records[index], "batches cover the records").timestampMs;
-    if (sender !== undefined) {
-      const dlsn = { segment, entry, slot };
-      const start = { seqNum: (firstSeqNum + slot) as SeqNum, dlsn, timestampMs: timestampOf(slot) };
-      const places = batchPositions(start, count, timestampOf(slot + count - 1));
-      const { seq, content } = sender;
-      marks.push({ sender, batch: { seq, count, content, ...places } });
-    }
-    slot += count;
-  }
+  const name = `entry ${entry} of ledger ${ledger.ledgerId}`;
+  const unread = `${name}, which tells of producers, cannot be read`;
+  const { payload } = await readEntry(ports, ledger, entry, unread);
+  const set = decodeRecordSet(payload, name);
+  const { snapshot } = set;
+  const marks = placedBatches(set, { segment, entry }).flatMap(({ batch: { sender, count }, ...places }) => {
+    if (sender === undefined) return [];
+    const { seq, content } = sender;
+    return [{ sender, batch: { seq, count, content, ...places } }];
+  });
   if (snapshot === undefined || entry !== from || where.known !== undefined) return { marks };
   return { marks, snapshot: decoded(snapshot, name) };
 }

@@ -12,7 +12,6 @@
  *     in any case. Time is that of the processes which took the appends; it never goes back here.
  */
 import { present } from "../../assert.ts";
-import type { SeqNum } from "../../ids.ts";
 import { appendLimits } from "../records/append-limits.ts";
 import type { RecordPosition } from "../records/record.ts";
 import type { BatchSender } from "../records/record-set.ts";
@@ -153,19 +152,4 @@ function expectedSeq({ batches }: KnownProducer): number {
 
 function isForgettable({ usedAtMs }: KnownProducer, nowMs: number): boolean {
   return nowMs - usedAtMs > appendLimits.producerWindowMs;
-}
-
-/** Where a batch lies whose first record is at `start`. */
-export function batchPositions(
-  start: RecordPosition,
-  count: number,
-  lastTimestampMs: number,
-): { readonly start: RecordPosition; readonly last: RecordPosition } {
-  const { seqNum, dlsn } = start;
-  const last = {
-    seqNum: (seqNum + count - 1) as SeqNum,
-    dlsn: { ...dlsn, slot: dlsn.slot + count - 1 },
-    timestampMs: lastTimestampMs,
-  };
-  return { start, last };
 }

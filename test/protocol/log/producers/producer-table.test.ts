@@ -7,12 +7,9 @@ import {
   decodeProducers,
   encodeProducers,
 } from "../../../../lib/protocol/log/producers/producer-snapshot.ts";
-import {
-  batchPositions,
-  type KnownBatch,
-  ProducerTable,
-} from "../../../../lib/protocol/log/producers/producer-table.ts";
+import { type KnownBatch, ProducerTable } from "../../../../lib/protocol/log/producers/producer-table.ts";
 import { appendLimits, PRODUCERS_BYTES_MAX } from "../../../../lib/protocol/log/records/append-limits.ts";
+import { batchPlaces } from "../../../../lib/protocol/log/records/batch-places.ts";
 import { Corruption } from "../../../../lib/protocol/log/records/byte-fields.ts";
 import type { BatchSender } from "../../../../lib/protocol/log/records/record-set.ts";
 
@@ -31,7 +28,7 @@ const batch = (id: string, seq: number, fields: Partial<BatchSender> = {}): Batc
 const at = (seq: number, count: number, place = seq, content = 7): KnownBatch => {
   const dlsn = { segment: segmentNumber(1), entry: entryId(place), slot: 0 };
   const start = { seqNum: seqNum(place), dlsn, timestampMs: place };
-  return { seq, count, content, ...batchPositions(start, count, place + 1) };
+  return { seq, count, content, ...batchPlaces(start, count, place + 1) };
 };
 
 function note(table: ProducerTable, given: BatchSender, count = 1): void {
