@@ -15,7 +15,7 @@ import { type ServiceEnd, serveLog } from "./appending/serve-log.ts";
 import { createLog, describe, preferRegion } from "./catalogue/create-log.ts";
 import { type Ask, askInTime, LogNames } from "./catalogue/log-names.ts";
 import { ownershipOf } from "./chain/segments.ts";
-import { checkLeases } from "./lease/lease-steps.ts";
+import { checkLeases, leasePorts } from "./lease/lease-steps.ts";
 import type { AppendAnswer, LogPorts, OwnerAnswer, OwnerRequest } from "./log-ports.ts";
 import type { LogRef } from "./log-ref.ts";
 import { notOwnedHere, notOwner } from "./opening/not-the-writer.ts";
@@ -130,9 +130,9 @@ export class LogAppends implements AppendOperations {
 
   /** Whether this region can own logs: its lease table answers. */
   async canOwn(log: LogIncarnation): Promise<boolean> {
-    const { leases, clock, random } = this.ports;
+    const { leases } = this.ports;
     if (leases === undefined) return true;
-    return await checkLeases({ leases: leases.store, clock, random }, log).then(
+    return await checkLeases(leasePorts(this.ports, leases), log).then(
       () => true,
       () => false,
     );

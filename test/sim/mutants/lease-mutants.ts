@@ -63,7 +63,7 @@ if (segment?.failure !== undefined) return { kind: "deciding", segment };`,
     breaks: "S25, rule 18: only the caller's own successful acquire says clean",
     patches: [
       {
-        in: "acquireOrPost",
+        in: "acquireLease",
         from: `return { kind: "acquired", held: { log, ...found } };`,
         to: `const { tail } = found.lease;
 return { kind: "acquired", held: { log, ...found }, ...(tail === undefined ? {} : { tail }) };`,

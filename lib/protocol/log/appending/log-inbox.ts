@@ -46,21 +46,21 @@ export class LogInbox {
     private readonly accept: (append: PendingAppend) => Promise<AppendAnswer>,
   ) {}
 
-  /** This process is to serve: the writer takes the lease, opens a segment and has it listed. */
+  /** This process is to serve, and has not given up. */
   get isWanted(): boolean {
     return this.#isWanted;
   }
 
-  set isWanted(isWanted: boolean) {
-    const { leases, inbox } = this.ports;
-    this.#isWanted = isWanted && leases !== undefined && inbox !== undefined;
-    if (isWanted) this.writer.changed.wake();
-    else this.#served?.close();
+  /** From here on the writer takes the lease, opens a segment and has it listed, also without an append. */
+  serve(): void {
+    this.#isWanted = this.ports.leases !== undefined && this.ports.inbox !== undefined;
+    this.writer.changed.wake();
   }
 
-  /** Another process is to serve. */
+  /** This process serves no more, once what it has sent is answered. */
   giveUp(): void {
-    this.isWanted = false;
+    this.#isWanted = false;
+    this.#served?.close();
   }
 
   /** A ledger of the present tenure is on the list, or was. */

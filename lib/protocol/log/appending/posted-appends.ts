@@ -14,7 +14,7 @@ import type { DecidePorts } from "../inbox/decide-owed.ts";
 import { newPost, postAppend } from "../inbox/post-append.ts";
 import { type TicketOutcome, waitForAnswer } from "../inbox/wait-for-answer.ts";
 import type { InboxAnswer, PostedAppend } from "../inbox-store.ts";
-import { isExpired, isServed, readLease, type ServedElsewhere } from "../lease/lease-steps.ts";
+import { isExpired, isServed, leasePorts, readLease, type ServedElsewhere } from "../lease/lease-steps.ts";
 import { type AppendAnswer, failed, type LogPorts } from "../log-ports.ts";
 import type { LogRef } from "../log-ref.ts";
 import { notOwner } from "../opening/not-the-writer.ts";
@@ -59,9 +59,12 @@ export class PostedAppends {
     append.sent(() => postedUnknown(this.log.name, append.batch, "its holder did not answer in time"));
     const isOver = () => append.isAnswered || refused !== undefined || isDecided;
     const putting = postAppend(this.ports, this.log.incarnation, post, contentOf(append), isOver);
-    void putting.then((posted) => {
-      if (posted.kind === "refused") refused = posted.error;
-    });
+    putting.then(
+      (posted) => {
+        if (posted.kind === "refused") refused = posted.error;
+      },
+      (error) => append.fail(error), // a defect, as below
+    );
     const outcome = await waitForAnswer(this.ports, this.log, post, isOver);
     isDecided = true;
     const answer = this.#answerTo(append, outcome, refused);
@@ -120,18 +123,14 @@ export function postedAppends(
  * (42). False: none serves, as far as its lease goes, or it did not record it.
  */
 export async function settleByPost(ports: LogPorts, log: LogRef): Promise<boolean> {
-  const { leases, clock, random } = ports;
-  const control = controlAppend(clock, log);
-  const posts = postedAppends(ports, log, () => control.fail(notOwner(log.name)));
+  const { leases, inbox, clock } = ports;
+  if (leases === undefined || inbox === undefined) return false;
   const since = new Age(clock);
-  const store = posts === undefined ? undefined : leases?.store;
-  const found =
-    store && (await readLease({ leases: store, clock, random }, log.incarnation).catch(() => undefined));
-  if (found === undefined || !isServed(found.lease) || isExpired(clock, found.lease)) {
-    control.fail(notOwner(log.name));
-    return false;
-  }
-  await posts?.post(control, found, since);
+  const found = await readLease(leasePorts(ports, leases), log.incarnation).catch(() => undefined);
+  if (found === undefined || !isServed(found.lease) || isExpired(clock, found.lease)) return false;
+  const control = controlAppend(clock, log);
+  const posts = new PostedAppends({ ...ports, leases, inbox }, log, () => control.fail(notOwner(log.name)));
+  await posts.post(control, found, since);
   return (await control.outcome).kind === "acknowledged";
 }
 

@@ -26,7 +26,7 @@ export async function serveLog(
   const life = new Age(clock);
   let busy = new Age(clock);
   let end: ServiceEnd | undefined;
-  writer.inbox.isWanted = true;
+  writer.inbox.serve();
   while (end === undefined) {
     const taken = await take(writer);
     if (taken > 0) busy = new Age(clock);
@@ -36,7 +36,7 @@ export async function serveLog(
     else if (life.isOlder(lifeMs)) end = "over";
     else if (busy.isOlder(idleMs)) end = "idle";
   }
-  writer.inbox.isWanted = false;
+  writer.inbox.giveUp();
   await writer.release();
   return end;
 }

@@ -20,7 +20,7 @@ import { recoverLedger } from "../../ledger/recover-ledger.ts";
 import type { ClosedLedger } from "../../ledger-metadata.ts";
 import { inboxLimits } from "../inbox-limits.ts";
 import type { AnsweredTicket, InboxStore } from "../inbox-store.ts";
-import { dropOwed, readLease } from "../lease/lease-steps.ts";
+import { dropOwed, leasePorts, readLease } from "../lease/lease-steps.ts";
 import type { RegionLeases } from "../log-ports.ts";
 import type { LogRef } from "../log-ref.ts";
 import { placedBatches } from "../records/batch-places.ts";
@@ -49,8 +49,7 @@ export async function decideOwed(
   const window = Array.from({ length: last - first + 1 }, (_, index) => entryId(first + index));
   const found = await Promise.all(window.map((entry) => ticketsIn(ports, ledger, owed, entry)));
   await putAnswers(ports, log.incarnation, found.flat()); // DO3
-  const leases = { leases: ports.leases.store, clock: ports.clock, random: ports.random };
-  await dropOwed(leases, log.incarnation, owed);
+  await dropOwed(leasePorts(ports, ports.leases), log.incarnation, owed);
   return "decided";
 }
 
@@ -59,7 +58,7 @@ export async function decideOwed(
  * next one goes on.
  */
 export async function keepOwed(ports: DecidePorts, log: LogRef): Promise<void> {
-  const leases = { leases: ports.leases.store, clock: ports.clock, random: ports.random };
+  const leases = leasePorts(ports, ports.leases);
   const lease = (await readLease(leases, log.incarnation))?.lease;
   for (const owed of lease?.owed ?? []) {
     if (owed.tenure === lease?.tenure) continue; // DO5

@@ -20,7 +20,14 @@ import { randomBelow } from "../../random.ts";
 import { pause, withTimeout } from "../../waiting.ts";
 import { inboxLimits } from "../inbox-limits.ts";
 import type { InboxAnswer, Ticket } from "../inbox-store.ts";
-import { type LeasePorts, LeaseWatch, readLease, releaseLease, takeLease } from "../lease/lease-steps.ts";
+import {
+  type LeasePorts,
+  LeaseWatch,
+  leasePorts,
+  readLease,
+  releaseLease,
+  takeLease,
+} from "../lease/lease-steps.ts";
 import type { LogRef } from "../log-ref.ts";
 import { type DecidePorts, decideOwed } from "./decide-owed.ts";
 import type { Post } from "./post-append.ts";
@@ -140,8 +147,7 @@ class TicketWait {
   }
 
   get #leases(): LeasePorts {
-    const { leases, clock, random } = this.ports;
-    return { leases: leases.store, clock, random };
+    return leasePorts(this.ports, this.ports.leases);
   }
 
   async pause(): Promise<void> {

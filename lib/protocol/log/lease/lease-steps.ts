@@ -12,7 +12,6 @@
  * WL4 Waits are measured on the observer's own clock: an expiry further ahead than the longest lease counts
  *     as expired, and so does one that was watched for a whole lease without change.
  */
-import { assert } from "../../assert.ts";
 import { Age, type Clock } from "../../deadline.ts";
 import { FencelineError, notReady } from "../../errors.ts";
 import {
@@ -37,6 +36,14 @@ export interface LeasePorts {
   readonly leases: LeaseStore;
   readonly clock: Clock;
   readonly random: Random;
+}
+
+/** The lease's part of a process's ports. */
+export function leasePorts(
+  { clock, random }: Pick<LeasePorts, "clock" | "random">,
+  { store }: { readonly store: LeaseStore },
+): LeasePorts {
+  return { leases: store, clock, random };
 }
 
 /** A lease as its holder last wrote it, or read it with its own tenure in it. */
@@ -74,19 +81,10 @@ export function isServed({ birth, tenure, owed }: Lease): boolean {
 /** By this process's clock, which may be wrong. */
 export const isExpired = (clock: Clock, { expiresAtMs }: Lease): boolean => expiresAtMs <= clock.nowMs();
 
-/** Waits for the lease and takes it. Never throws. */
+/**
+ * Waits for the lease and takes it; with `mayPost` not while its holder serves the log's inbox. Never throws.
+ */
 export async function acquireLease(
-  ports: LeasePorts,
-  log: LogIncarnation,
-  holder: string,
-): Promise<AcquiredLease | LeaseRefusal> {
-  const acquired = await acquireOrPost(ports, log, holder, false);
-  assert(acquired.kind !== "served", "a process that may not post waits for the lease");
-  return acquired;
-}
-
-/** The same, but `mayPost`: does not wait while the holder serves the log's inbox. */
-export async function acquireOrPost(
   ports: LeasePorts,
   log: LogIncarnation,
   holder: string,

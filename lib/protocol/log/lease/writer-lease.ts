@@ -29,16 +29,16 @@ import { freshStart, type WriterStart } from "../../ledger/ledger-writer.ts";
 import { limits } from "../../limits.ts";
 import { beforeSegment } from "../chain/segment-end.ts";
 import { inboxLimits } from "../inbox-limits.ts";
-import type { LogPorts, RegionLeases } from "../log-ports.ts";
+import type { LogPorts } from "../log-ports.ts";
 import type { LogRef } from "../log-ref.ts";
 import { leaseLost } from "../opening/not-the-writer.ts";
 import type { LeftSegment, OpenedSegment } from "../opening/start-segment.ts";
 import { type ProducerSource, restoreProducers } from "../producers/producer-snapshot.ts";
 import {
-  acquireOrPost,
+  acquireLease,
   type HeldLease,
-  type LeasePorts,
   type LeaseRefusal,
+  leasePorts,
   listOwed,
   type Renewal,
   releaseLease,
@@ -115,8 +115,8 @@ export class WriterLease {
     if (this.ports.leases === undefined) return undefined;
     if (this.#held !== undefined && (await this.keep(this.suspects)) !== "lost") return undefined;
     this.#isEntering = true;
-    const acquired = await acquireOrPost(
-      this.#leasePorts(this.ports.leases),
+    const acquired = await acquireLease(
+      leasePorts(this.ports, this.ports.leases),
       this.log.incarnation,
       this.ports.leases.holder,
       mayPost,
@@ -182,7 +182,7 @@ export class WriterLease {
   async keep(suspects: readonly BookieId[], served?: TenureTickets): Promise<"kept" | "wanted" | "lost"> {
     if (this.ports.leases === undefined || this.#held === undefined) return "kept";
     const floor = served?.raiseFloor(this.#held.version.revision);
-    const leases = this.#leasePorts(this.ports.leases);
+    const leases = leasePorts(this.ports, this.ports.leases);
     const kept = this.#renewed(await renewLease(leases, this.#held, suspects, floor));
     if (served !== undefined && !this.#lists(served)) served.close();
     return kept;
@@ -203,7 +203,7 @@ export class WriterLease {
     const held = this.#held;
     if (this.ports.leases === undefined || held === undefined) return undefined;
     if (held.lease.owed.length >= inboxLimits.owedLedgersMax) return undefined;
-    const renewal = await listOwed(this.#leasePorts(this.ports.leases), held, ledgerId);
+    const renewal = await listOwed(leasePorts(this.ports, this.ports.leases), held, ledgerId);
     this.#renewed(renewal);
     if (renewal.kind !== "kept") return undefined;
     const { birth, tenure } = renewal.held.lease;
@@ -213,7 +213,7 @@ export class WriterLease {
   /** Notes in the lease that the log was taken from `region`, or that a takeover found that region alive. */
   async recordContest(region: Region): Promise<void> {
     if (this.ports.leases === undefined || this.#held === undefined) return;
-    this.#renewed(await renewContested(this.#leasePorts(this.ports.leases), this.#held, region));
+    this.#renewed(await renewContested(leasePorts(this.ports, this.ports.leases), this.#held, region));
   }
 
   #renewed(renewal: Renewal): "kept" | "wanted" | "lost" {
@@ -247,16 +247,12 @@ export class WriterLease {
     if (this.ports.leases === undefined || held === undefined) return;
     this.#left = left;
     const tail = left?.tail;
-    await releaseLease(this.#leasePorts(this.ports.leases), held, {
+    await releaseLease(leasePorts(this.ports, this.ports.leases), held, {
       ...(tail === undefined ? {} : { tail }),
       suspects: [...suspects],
       ...(served === undefined ? {} : { isAnswered: served.isAnswered }),
     });
     this.ports.trace.emit({ event: "lease-released", log: this.log.incarnation, clean: tail !== undefined });
-  }
-
-  #leasePorts({ store }: RegionLeases): LeasePorts {
-    return { leases: store, clock: this.ports.clock, random: this.ports.random };
   }
 }
 

@@ -33,8 +33,8 @@ const tail: LedgerTail = {
 };
 
 async function acquired(ports: LeasePorts, holder: string): Promise<AcquiredLease> {
-  const answer = await acquireLease(ports, log, holder);
-  if (answer.kind !== "acquired") throw answer.error;
+  const answer = await acquireLease(ports, log, holder, false);
+  if (answer.kind !== "acquired") throw new Error(answer.kind);
   return answer;
 }
 
@@ -119,7 +119,7 @@ describe("acquire", () => {
   test("a holder that renews is waited for, then the append is not_ready and says when to come back", async () => {
     const r = new Region();
     let { held } = await r.acquire("A");
-    const waiting = acquireLease(r.ports(), log, "B");
+    const waiting = acquireLease(r.ports(), log, "B", false);
     for (let ms = 0; ms < limits.leaseWaitMs + 100; ms += 100) {
       await r.clock.advance(100);
       const renewal = await renewLease(r.ports(), held, []);
@@ -166,7 +166,7 @@ describe("acquire", () => {
   test("a lease table that is down makes the region unable to own", async () => {
     const r = new Region();
     r.leases.isSilent = true;
-    expect(await r.clock.run(acquireLease(r.ports(), log, "A"))).toMatchObject({
+    expect(await r.clock.run(acquireLease(r.ports(), log, "A", false))).toMatchObject({
       kind: "cannot-own",
       error: { code: "region_unavailable", sideEffects: "none", details: { cannot_own: true } },
     });

@@ -46,8 +46,8 @@ function observer() {
   /** A writer of this region takes the log from the east, and notes it in its lease. */
   const takeOver = async () => {
     const ports = { leases: store, clock: clocks, random };
-    const acquired = await acquireLease(ports, log, "taker");
-    if (acquired.kind !== "acquired") throw acquired.error;
+    const acquired = await acquireLease(ports, log, "taker", false);
+    if (acquired.kind !== "acquired") throw new Error(acquired.kind);
     const renewal = await renewContested(ports, acquired.held, east);
     if (renewal.kind !== "kept") throw new Error(renewal.kind);
     await releaseLease(ports, renewal.held, { suspects: [] });
