@@ -13,9 +13,9 @@ import { type LogIncarnation, ticketId } from "../protocol/ids.ts";
 import type { InboxAnswer, InboxQuery, PostedAppend, Ticket } from "../protocol/log/inbox-store.ts";
 import { decodeAck, decodeBatch, encodeAck, encodeBatch } from "./append-format.ts";
 import { decodeError, encodeError } from "./error-format.ts";
-import { damaged, unknownFormat } from "./format-errors.ts";
-import { type JsonFields, type JsonObject, readObject } from "./json-fields.ts";
-import { readText, textBytes } from "./utf8-text.ts";
+import { damaged } from "./format-errors.ts";
+import { type JsonObject, readBytes } from "./json-fields.ts";
+import { textBytes } from "./utf8-text.ts";
 
 const REQUEST_FORMAT = 1;
 const ANSWER_FORMAT = 1;
@@ -27,8 +27,8 @@ export function encodePosted(append: PostedAppend): Uint8Array {
 
 /** `data_corrupt` for what `encodePosted` never gives. */
 export function decodePosted(bytes: Uint8Array): PostedAppend {
-  return readObject("a posted append", parsed(bytes, "a posted append"), (fields) => {
-    checkFormat(fields, "a posted append", REQUEST_FORMAT);
+  return readBytes("a posted append", bytes, (fields) => {
+    fields.format(REQUEST_FORMAT);
     return decodeBatch(fields);
   });
 }
@@ -39,8 +39,8 @@ export function encodeAnswer(answer: InboxAnswer): Uint8Array {
 
 /** `data_corrupt` for what `encodeAnswer` never gives. */
 export function decodeAnswer(bytes: Uint8Array): InboxAnswer {
-  return readObject("an answer", parsed(bytes, "an answer"), (fields): InboxAnswer => {
-    checkFormat(fields, "an answer", ANSWER_FORMAT);
+  return readBytes("an answer", bytes, (fields): InboxAnswer => {
+    fields.format(ANSWER_FORMAT);
     const kind = fields.oneOf("kind", ["recorded", "refused", "not-served"]);
     switch (kind) {
       case "recorded": {
@@ -115,18 +115,4 @@ function escaped(text: string): string {
 
 function restored(text: string): string {
   return text.replace(/%([0-9a-f]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
-}
-
-function checkFormat(fields: JsonFields, what: string, known: number): void {
-  const format = fields.integer("format", 1);
-  if (format !== known) throw unknownFormat(what, format, known);
-}
-
-function parsed(bytes: Uint8Array, what: string): unknown {
-  const text = readText(bytes, what);
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw damaged(what, "it is not JSON", error);
-  }
 }

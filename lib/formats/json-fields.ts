@@ -2,7 +2,8 @@
  * Reading stored JSON objects field by field. Each field is checked; at the end none may be left unread: an
  * item with a field we do not know was written by a newer build, and writing it back would drop that field.
  */
-import { damaged } from "./format-errors.ts";
+import { damaged, unknownFormat } from "./format-errors.ts";
+import { readText } from "./utf8-text.ts";
 
 export type JsonValue = string | number | boolean | null | JsonObject | readonly JsonValue[];
 export interface JsonObject {
@@ -35,6 +36,12 @@ export class JsonFields {
   boolean(name: string): boolean {
     const value = this.#take(name);
     return typeof value === "boolean" ? value : this.#refuse(name, "true or false", value);
+  }
+
+  /** The number of the format that the object was written in. Throws `unknownFormat` unless it is `known`. */
+  format(known: number, what = this.#what): void {
+    const given = this.integer("format", 1);
+    if (given !== known) throw unknownFormat(what, given, known);
   }
 
   /** A finite number. */
@@ -113,6 +120,18 @@ export function readObject<T>(what: string, value: unknown, read: (fields: JsonF
   const result = read(fields);
   fields.end();
   return result;
+}
+
+/** The same of an object in bytes of UTF-8 JSON. */
+export function readBytes<T>(what: string, bytes: Uint8Array, read: (fields: JsonFields) => T): T {
+  const text = readText(bytes, what);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw damaged(what, "it is not JSON", error);
+  }
+  return readObject(what, value, read);
 }
 
 function shown(value: unknown): string {

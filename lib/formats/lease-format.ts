@@ -11,7 +11,6 @@ import {
   writeToken,
 } from "../protocol/ids.ts";
 import type { Lease, LedgerTail, LogContest, OwedLedger, OwnerFailures } from "../protocol/lease.ts";
-import { unknownFormat } from "./format-errors.ts";
 import { type JsonFields, type JsonObject, readObject } from "./json-fields.ts";
 import { decodeVersion, encodeVersion } from "./version-format.ts";
 
@@ -52,8 +51,7 @@ function encodeTail(tail: LedgerTail): JsonObject {
 }
 
 function decodeFields(fields: JsonFields): Lease {
-  const format = fields.integer("format", 1);
-  if (format !== LEASE_FORMAT) throw unknownFormat("a writer lease", format, LEASE_FORMAT);
+  fields.format(LEASE_FORMAT);
   return {
     ...(fields.has("birth") ? { birth: leaseBirth(fields.text("birth")) } : {}),
     tenure: tenure(fields.text("tenure")),
@@ -107,10 +105,7 @@ export function encodeOwnerFailures({ failures, firstAtMs, lastAtMs }: OwnerFail
 /** Throws as `decodeLease` does. */
 export function decodeOwnerFailures(value: unknown): OwnerFailures {
   return readObject("an owner's failures", value, (fields) => {
-    const format = fields.integer("format", 1);
-    if (format !== OWNER_FAILURES_FORMAT) {
-      throw unknownFormat("an owner's failures", format, OWNER_FAILURES_FORMAT);
-    }
+    fields.format(OWNER_FAILURES_FORMAT);
     return {
       failures: fields.textList("failures").map(writeToken),
       firstAtMs: fields.number("firstAtMs"),

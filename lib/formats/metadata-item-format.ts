@@ -5,7 +5,7 @@
 import { AssertionError, assert } from "../protocol/assert.ts";
 import { ledgerId, region } from "../protocol/ids.ts";
 import type { BookieItem, DeploymentItem, Item, LedgerListing, RegionItem } from "../protocol/items.ts";
-import { damaged, unknownFormat } from "./format-errors.ts";
+import { damaged } from "./format-errors.ts";
 import type { ItemCodec } from "./item-codec.ts";
 import { type JsonFields, type JsonObject, readObject } from "./json-fields.ts";
 import { decodeAddress, encodeAddress, ledgerCodec } from "./ledger-format.ts";
@@ -97,8 +97,7 @@ export function decodeItem(value: unknown): Item {
 function decodeFields(fields: JsonFields): Item {
   const kind = fields.oneOf("kind", kinds);
   const codec = codecOf(kind);
-  const format = fields.integer("format", 1);
-  if (format !== codec.format) throw unknownFormat(`a metadata item of kind ${kind}`, format, codec.format);
+  fields.format(codec.format, `a metadata item of kind ${kind}`);
   return codec.decode(fields);
 }
 

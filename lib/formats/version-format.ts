@@ -4,9 +4,8 @@
  */
 import { writeToken } from "../protocol/ids.ts";
 import type { Version } from "../protocol/items.ts";
-import { damaged, unknownFormat } from "./format-errors.ts";
-import { type JsonFields, type JsonObject, type JsonValue, readObject } from "./json-fields.ts";
-import { readText, textBytes } from "./utf8-text.ts";
+import { type JsonFields, type JsonObject, type JsonValue, readBytes } from "./json-fields.ts";
+import { textBytes } from "./utf8-text.ts";
 
 const VERSIONED_FORMAT = 1;
 
@@ -30,18 +29,8 @@ export function encodeVersioned(version: Version, value: JsonValue): Uint8Array 
 
 /** The value itself is left to its own format. */
 export function decodeVersioned(bytes: Uint8Array): VersionedJson {
-  return readObject("a versioned value", parsed(bytes), (fields) => {
-    const format = fields.integer("format", 1);
-    if (format !== VERSIONED_FORMAT) throw unknownFormat("a versioned value", format, VERSIONED_FORMAT);
+  return readBytes("a versioned value", bytes, (fields) => {
+    fields.format(VERSIONED_FORMAT);
     return { version: decodeVersion(fields), value: fields.json("value") };
   });
-}
-
-function parsed(bytes: Uint8Array): unknown {
-  const text = readText(bytes, "a versioned value");
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw damaged("a versioned value", "it is not JSON", error);
-  }
 }

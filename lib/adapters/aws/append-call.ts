@@ -12,7 +12,7 @@ import { type JsonFields, type JsonObject, readObject } from "../../formats/json
 import { type LogIncarnation, type LogName, logIncarnation, logName } from "../../protocol/ids.ts";
 import type { OwnerRequest } from "../../protocol/log/log-ports.ts";
 import type { AppendRequest } from "../../protocol/log/operations.ts";
-import { CALL_FORMAT, checkFormat } from "./call-envelope.ts";
+import { CALL_FORMAT } from "./call-envelope.ts";
 import { decodeOwnerRequest, encodeOwnerRequest } from "./owner-call.ts";
 
 export type AppendCall =
@@ -36,7 +36,7 @@ export function encodeAppendCall(call: AppendCall): JsonObject {
 /** `data_corrupt` for what `encodeAppendCall` never gives. */
 export function decodeAppendCall(value: unknown): AppendCall {
   return readObject("a call of an append function", value, (fields): AppendCall => {
-    checkFormat(fields, "a call of an append function");
+    fields.format(CALL_FORMAT);
     const operation = fields.oneOf("operation", ["append", "can-own", "ask", "settle"]);
     switch (operation) {
       case "append":

@@ -24,7 +24,7 @@ import type {
   SlotAnswers,
   TailAnswer,
 } from "../../protocol/ports.ts";
-import { CALL_FORMAT, checkFormat, PAYLOAD_BYTES_MAX } from "./call-envelope.ts";
+import { CALL_FORMAT, PAYLOAD_BYTES_MAX } from "./call-envelope.ts";
 
 const entryOperations = ["add", "recovery-add"] as const;
 const slotOperations = ["read", "recovery-read", "seal", "delete-entries"] as const;
@@ -73,7 +73,7 @@ export function encodeBookieCall(bookie: BookieId, call: BookieCall): JsonObject
 /** `data_corrupt` for what `encodeBookieCall` never gives. */
 export function decodeBookieCall(value: unknown): { readonly bookie: BookieId; readonly call: BookieCall } {
   return readObject("a call of a bookie", value, (fields) => {
-    checkFormat(fields, "a call of a bookie");
+    fields.format(CALL_FORMAT);
     return { bookie: bookieId(fields.text("bookie")), call: decodeCall(fields) };
   });
 }

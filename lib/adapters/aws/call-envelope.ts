@@ -4,8 +4,7 @@
  * answer, and its caller knows nothing (rule 21).
  */
 import { decodeError, encodeError } from "../../formats/error-format.ts";
-import { unknownFormat } from "../../formats/format-errors.ts";
-import { type JsonFields, type JsonObject, type JsonValue, readObject } from "../../formats/json-fields.ts";
+import { type JsonObject, type JsonValue, readObject } from "../../formats/json-fields.ts";
 import { FencelineError, unavailable } from "../../protocol/errors.ts";
 
 export const CALL_FORMAT = 1;
@@ -37,7 +36,7 @@ export async function replyTo<T>(
 export function decodeReply<T>(value: unknown, decode: (answer: unknown) => T): Reply<T> {
   try {
     return readObject("a reply", value, (fields) => {
-      checkFormat(fields, "a reply");
+      fields.format(CALL_FORMAT);
       if (fields.has("failure")) return { kind: "failure", error: fields.object("failure", decodeError) };
       return { kind: "answer", answer: decode(fields.json("answer")) };
     });
@@ -45,9 +44,4 @@ export function decodeReply<T>(value: unknown, decode: (answer: unknown) => T): 
     const why = error instanceof Error ? error.message : String(error);
     throw unavailable(`an answer that cannot be read is none: ${why}`, "possible", error);
   }
-}
-
-export function checkFormat(fields: JsonFields, what: string): void {
-  const format = fields.integer("format", 1);
-  if (format !== CALL_FORMAT) throw unknownFormat(what, format, CALL_FORMAT);
 }
