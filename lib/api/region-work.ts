@@ -12,7 +12,7 @@ import type { MiddlewareHandler } from "hono";
 import { FencelineError } from "../protocol/errors.ts";
 import { aborted } from "../protocol/waiting.ts";
 import type { ApiEnv } from "./api-env.ts";
-import { type OnBytes, watchBody } from "./request-body.ts";
+import { bodyPace, type OnBytes, watchBody } from "./request-body.ts";
 
 const KIB = 1024;
 
@@ -23,7 +23,6 @@ export const workLimits = {
   readsWaitingMax: 128,
   /** Appends and changes under way: what waits for a log's turn is among them. */
   writesMax: 1_000,
-  smallBodyBytes: 64 * KIB,
   largeBodyBytesMax: 64 * KIB * KIB,
 } as const;
 
@@ -57,11 +56,9 @@ export class RegionWork {
     let counted = 0;
     try {
       return await work((bytes) => {
-        const large = Math.max(0, bytes - workLimits.smallBodyBytes);
+        const large = Math.max(0, bytes - bodyPace.smallBytes);
         if (this.#largeBodyBytes + large - counted > workLimits.largeBodyBytesMax) {
-          throw tooMuch(
-            `${workLimits.largeBodyBytesMax} bytes of bodies over ${workLimits.smallBodyBytes} bytes`,
-          );
+          throw tooMuch(`${workLimits.largeBodyBytesMax} bytes of bodies over ${bodyPace.smallBytes} bytes`);
         }
         this.#largeBodyBytes += large - counted;
         counted = large;

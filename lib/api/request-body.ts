@@ -38,34 +38,36 @@ export async function readBody(request: Request, limitBytes: number, remedy: str
   const chunks: Uint8Array[] = [];
   let byteCount = 0;
   const reader = request.body.getReader();
-  const pace = watchPace(() => byteCount);
+  let pace: ReturnType<typeof watchPace> | undefined;
   try {
     for (;;) {
-      const { done, value } = await Promise.race([reader.read().catch(cutOff), pace.tooSlow]);
+      const next = reader.read().catch(cutOff);
+      const { done, value } = await (pace === undefined ? next : Promise.race([next, pace.tooSlow]));
       if (done) return joined(chunks, byteCount);
       byteCount += value.length;
       if (byteCount > limitBytes) throw tooLarge("more", limitBytes, remedy, {});
       watched.get(request)?.(byteCount);
       chunks.push(value);
+      if (byteCount > bodyPace.smallBytes) pace ??= watchPace(() => byteCount);
     }
   } catch (error) {
     reader.cancel().catch(() => {});
     throw error;
   } finally {
-    pace.end();
+    pace?.end();
   }
 }
 
-/** RQB1: `tooSlow` rejects a period, at most two, after the body fell behind. */
+/** RQB1, from now on: `tooSlow` rejects a period, at most two, after the body fell behind. */
 function watchPace(came: () => number): { readonly tooSlow: Promise<never>; end(): void } {
-  const { smallBytes, leastBytes, periodMs } = bodyPace;
+  const { leastBytes, periodMs } = bodyPace;
   let end = () => {};
   const tooSlow = new Promise<never>((_, reject) => {
     let before: number | undefined;
     const looking = setInterval(() => {
       const now = came();
       if (before !== undefined && now - before < leastBytes) reject(slowBody(now));
-      if (now > smallBytes) before = now;
+      before = now;
     }, periodMs);
     end = () => clearInterval(looking);
   });

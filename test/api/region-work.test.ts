@@ -5,7 +5,8 @@ import { RegionWork, workLimits } from "../../lib/api/region-work.ts";
 import { bodyPace } from "../../lib/api/request-body.ts";
 import { apiUnderTest, problemIn } from "./api-under-test.ts";
 
-const { readsMax, readsWaitingMax, writesMax, smallBodyBytes, largeBodyBytesMax } = workLimits;
+const { readsMax, readsWaitingMax, writesMax, largeBodyBytesMax } = workLimits;
+const { smallBytes: smallBodyBytes } = bodyPace;
 
 /** Shared by many reads here, whereas each request has a signal of its own. */
 function manyCallers(): AbortController {
