@@ -13,7 +13,7 @@ import {
   type StackProps,
   Validations,
 } from "aws-cdk-lib";
-import { AttributeType, Billing, TableV2 } from "aws-cdk-lib/aws-dynamodb";
+import { AttributeType, Billing, type TablePropsV2, TableV2 } from "aws-cdk-lib/aws-dynamodb";
 import { Rule, Schedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction as LambdaTarget } from "aws-cdk-lib/aws-events-targets";
 import type { Function as LambdaFunction } from "aws-cdk-lib/aws-lambda";
@@ -39,8 +39,13 @@ export class RegionStack extends Stack {
   constructor(scope: Construct, id: string, props: RegionStackProps) {
     super(scope, id, props);
     const { topology, home, names } = props;
-    const leases = new LeaseTable(this, "Leases", names);
-    const inbox = new InboxTable(this, "Inbox", names);
+    const leases = new RegionTable(this, "Leases", { tableName: names.leaseTable });
+    // Apart from the leases, which posted appends could throttle otherwise.
+    const inbox = new RegionTable(this, "Inbox", {
+      tableName: names.inboxTable,
+      sortKey: { name: tableKeys.sort, type: AttributeType.STRING },
+      timeToLiveAttribute: inboxExpiry,
+    });
     const functions = new RegionFunctions(this, "Functions", props);
     const bookies = home.bookies.map(
       (bookie) => new Bookie(this, `Bookie-${bookie.name}`, { ...props, auditor: functions.auditor, bookie }),
@@ -99,41 +104,25 @@ export class RegionStack extends Stack {
   }
 }
 
-/** Writer leases of one region (rules 16 to 20). What is lost here costs a recovery and no record. */
-class LeaseTable extends Construct {
-  readonly table: TableV2;
-
-  constructor(scope: Construct, id: string, names: Names) {
-    super(scope, id);
-    this.table = new TableV2(this, "Table", {
-      tableName: names.leaseTable,
-      partitionKey: { name: tableKeys.partition, type: AttributeType.STRING },
-      billing: Billing.onDemand(),
-      deletionProtection: true,
-      // A lease restored from yesterday would be a stale one; what it protects does not depend on it.
-      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: false },
-      removalPolicy: RemovalPolicy.RETAIN,
-    });
-  }
-}
-
 /**
- * Appends that wait for their writer, and its answers (rules 36 to 41): apart from the leases, which they
- * could throttle otherwise. What is lost here makes outcomes unknown and costs no record.
+ * A table of the region's own. None holds a record: what is lost of leases (rules 16 to 20) costs recoveries,
+ * what is lost of an inbox (36 to 41) makes outcomes unknown.
  */
-class InboxTable extends Construct {
+class RegionTable extends Construct {
   readonly table: TableV2;
 
-  constructor(scope: Construct, id: string, names: Names) {
+  constructor(
+    scope: Construct,
+    id: string,
+    own: Pick<TablePropsV2, "tableName" | "sortKey" | "timeToLiveAttribute">,
+  ) {
     super(scope, id);
     this.table = new TableV2(this, "Table", {
-      tableName: names.inboxTable,
+      ...own,
       partitionKey: { name: tableKeys.partition, type: AttributeType.STRING },
-      sortKey: { name: tableKeys.sort, type: AttributeType.STRING },
-      timeToLiveAttribute: inboxExpiry,
       billing: Billing.onDemand(),
       deletionProtection: true,
-      // An answer restored from yesterday would be as true as it was, and its caller has gone.
+      // A lease restored from yesterday would be stale, and an answer's caller has gone.
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: false },
       removalPolicy: RemovalPolicy.RETAIN,
     });
