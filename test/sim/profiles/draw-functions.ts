@@ -120,27 +120,27 @@ const KINDS: readonly (readonly [Wire, MessageFaultKind])[] = [
   ["function", "reply-late"],
 ];
 
-export function functionMessageFaults(scene: Scene, share: number, probabilityMax: number): Fault[] {
+export function functionMessageFaults(
+  scene: Scene,
+  share: number,
+  probabilityMax: number,
+  kinds: readonly (readonly [Wire, MessageFaultKind])[] = KINDS,
+): Fault[] {
   const { random, calmMs } = scene;
-  return KINDS.filter(() => random.chance(share)).map(([wire, kind]): MessageFault => {
-    const [fromMs, toMs] = random.chance(0.5) ? [0, calmMs] : windowIn(random, calmMs);
-    const probability = random.logBetween(0.01, probabilityMax);
-    const delayMs: readonly [number, number] = [20, random.pick([500, 3_000, 20_000])];
-    return { kind, wire, from: "*", to: "*", probability, fromMs, toMs, delayMs };
-  });
+  return kinds
+    .filter(() => random.chance(share))
+    .map(([wire, kind]): MessageFault => {
+      const [fromMs, toMs] = random.chance(0.5) ? [0, calmMs] : windowIn(random, calmMs);
+      const probability = random.logBetween(0.01, probabilityMax);
+      const delayMs: readonly [number, number] = [20, random.pick([500, 3_000, 20_000])];
+      return { kind, wire, from: "*", to: "*", probability, fromMs, toMs, delayMs };
+    });
 }
 
-const INBOX_KINDS = KINDS.filter(([wire]) => wire === "lease").map(([, kind]) => kind);
-
-export function inboxMessageFaults(scene: Scene, share: number, probabilityMax: number): Fault[] {
-  const { random, calmMs } = scene;
-  return INBOX_KINDS.filter(() => random.chance(share)).map((kind): MessageFault => {
-    const [fromMs, toMs] = random.chance(0.5) ? [0, calmMs] : windowIn(random, calmMs);
-    const probability = random.logBetween(0.01, probabilityMax);
-    const delayMs: readonly [number, number] = [20, random.pick([500, 3_000, 20_000])];
-    return { kind, wire: "inbox", from: "*", to: "*", probability, fromMs, toMs, delayMs };
-  });
-}
+/** What happens to messages of leases happens to those of inboxes. */
+export const INBOX_KINDS = KINDS.filter(([wire]) => wire === "lease").map(
+  ([, kind]): readonly [Wire, MessageFaultKind] => ["inbox", kind],
+);
 
 /** Instances that freeze or die in the middle of a request, for milliseconds or for hours. */
 export function stricken(scene: Scene, functions: readonly FunctionsPlan[]): FunctionFault[] {

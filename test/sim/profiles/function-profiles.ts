@@ -18,8 +18,8 @@ import {
   callerActors,
   functionMessageFaults,
   functionsOf,
+  INBOX_KINDS,
   inboxActors,
-  inboxMessageFaults,
   leaseOutages,
   leasesInDoubt,
   oneWayCuts,
@@ -135,7 +135,7 @@ const functionProfiles: readonly FunctionProfile[] = [
     actors: (stage) => inboxActors(stage, "log-0"),
     faults: (scene, functions) => [
       ...some(scene, 0.8, () => stricken(scene, functions)),
-      ...some(scene, 0.7, () => inboxMessageFaults(scene, 0.4, 0.2)),
+      ...some(scene, 0.7, () => functionMessageFaults(scene, 0.4, 0.2, INBOX_KINDS)),
       ...some(scene, 0.5, () => functionMessageFaults(scene, 0.2, 0.1)),
       ...some(scene, 0.3, () => leaseOutages(scene, scene.random.integer(1, 3))),
       ...some(scene, 0.3, () => leasesInDoubt(scene, scene.random.integer(1, 4))),
